@@ -668,6 +668,26 @@ def test_a_number_that_became_a_value_has_the_name_of_its_variable():
     assert {"2", "0", "1"} <= {*leaves}
 
 
+def test_another_record_of_a_program_writes_no_formula_again(monkeypatch):
+    written = []
+    x, y = leaf([1.0, -2.0]), leaf([3.0, 0.5])
+
+    def record():
+        with mg.record() as trace:
+            (mg.tanh(x) / y).sum().backward()
+        return [rule.text for rule in trace.rules.values()]
+
+    first, formula_of_rule = record(), trace_formulas.formula_of_rule
+
+    def note(run, index):
+        written.append(run.rule)
+        return formula_of_rule(run, index)
+
+    monkeypatch.setattr(trace_formulas, "formula_of_rule", note)
+    assert record() == first
+    assert written == []
+
+
 def test_an_array_that_the_program_writes_as_a_list_is_called_so():
     w = leaf([2.0, 3.0])
     with mg.record() as trace:

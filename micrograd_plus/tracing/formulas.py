@@ -308,7 +308,7 @@ def _kind_in_rule(value: Any, rule: Rule | None = None, name: str = "") -> Any:
     if is_sequence(value) and any(hasattr(part, "shape") for part in value):
         return type(value), len(value)
     if hasattr(value, "shape"):
-        return is_complex(value) if rule is None or name in rule.op.inputs else (is_complex(value), id(value))
+        return is_complex(value) if rule is None or is_symbolic(rule, name) else (is_complex(value), id(value))
     if isinstance(value, float) or (rule is not None and name in rule.op.inputs and value is not None):
         return float
     return repr(value)

@@ -369,6 +369,7 @@ class FilmTruth(Truth):
         label, at = state["moment"]
         number = int(re.match(r"Round (\d+):", label)[1]) - 1
         self.order = dict(enumerate(self.orders[number]))
+        self.names = self.names_in(number)
         start, _ = self.ranges[number]
         if not state["readout"].startswith(f"Round {number + 1} of {len(self.ranges)}"):
             yield "readout", state["readout"]
@@ -390,6 +391,14 @@ class FilmTruth(Truth):
                 yield from self.check_sentence(state["said"], done)
         else:
             yield from self.check_moment(state, shown, words[at])
+
+    def names_in(self, number: int) -> list[str]:
+        """Return the names of the nodes of a round: those of the first, and what differs."""
+        names = [*self.data["names"]]
+        for path, of_rounds in self.data["film"]["columns"]:
+            if path[0] == "names":
+                names[path[1]] = of_rounds[number]
+        return names
 
     def check_moment(self, state: Any, shown: Any, word: str) -> Iterator[Finding]:
         """Yield what is wrong at a change: it must be the next one in the journal."""

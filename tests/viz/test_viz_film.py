@@ -11,7 +11,7 @@ import micrograd_plus_viz as viz
 from benchmarks import lecture_programs
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
-from micrograd_plus_viz import cells, timeline, trace_input, words
+from micrograd_plus_viz import cells, formula_lines, products, timeline, trace_input, words
 from micrograd_plus_viz.digits import number
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.static_files import text
@@ -43,10 +43,10 @@ def train(rounds, program=None):
     return trace, seen
 
 
-def network(rounds, rows=4, width=3):
+def network(rounds, rows=4, width=3, seed=1):
     """Record a loop with a network of 2 inputs."""
     random = np.random.default_rng(1)
-    mg.random.seed(1)
+    mg.random.seed(seed)
     x, y = mg.tensor(random.normal(size=(rows, 2))), mg.tensor(random.normal(size=(rows, 1)))
     net = nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
     optimizer = mg.optim.SGD(net.parameters(), lr=0.05)
@@ -239,6 +239,36 @@ def test_the_page_decodes_differences_to_the_same_numbers(page):
     assert all("delta" in value for value in coded[1:])
     decoded = page.evaluate(f"(values) => {{ {text('deltas.js')}; return decodeValues(values); }}", coded)
     assert [each["data"] for each in decoded] == [value["data"] for value in values]
+
+
+def test_rounds_share_the_factors_of_their_steps(monkeypatch):
+    asked, product_of = [], products.product_of
+
+    def note(trace, step):
+        asked.append(step["rule"])
+        return product_of(trace, step)
+
+    monkeypatch.setattr(products, "product_of", note)
+    payload(timeline.load_film(network(5)))
+    in_five_rounds, asked = asked, []
+    payload(timeline.load_film(network(2)))
+    assert len(asked) > 5
+    assert in_five_rounds == asked
+
+
+def test_formulas_call_nodes_as_the_round_does():
+    page = payload(timeline.load_film(network(3)))
+    written = "".join(page["formulas"])
+    assert "tanh (net.1)" in written
+    assert "#" not in written
+    assert not [path for path, _ in page["film"]["columns"] if path[0] == "formulas" or path[-1] == "formula"]
+
+
+def test_matrices_with_other_numbers_share_the_layout_of_their_formulas():
+    payload(timeline.load_film(network(30)))
+    known = formula_lines._layout.cache_info().misses
+    payload(timeline.load_film(network(31, seed=2)))
+    assert formula_lines._layout.cache_info().misses - known < 60, "of some 270 formulas with numbers"
 
 
 def test_walks_over_one_graph_and_rounds_that_differ_make_no_film():

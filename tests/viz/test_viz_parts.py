@@ -71,6 +71,7 @@ def test_steps_addresses_keys_and_buttons_lead_from_part_to_part(page, tmp_path,
     page.keyboard.press("End")
     goes_to(page, STEPS)
     page.keyboard.press("Home")
+    page.keyboard.press("m")
     page.get_by_role("button", name="To the end (End)").click()
     goes_to(page, STEPS)
     page.evaluate("location.hash = 'step=1000'")

@@ -1,10 +1,13 @@
 """Walks too long to show in full: the first part and a sentence."""
 
+import gc
+
 import pytest
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus.engine import Value
+from micrograd_plus_viz import timeline, trace_input
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +43,14 @@ def test_a_film_says_what_to_narrow(chain, tmp_path, suffix):
 def test_the_last_step_of_a_long_walk_has_a_picture(chain, tmp_path):
     assert viz.save(chain, tmp_path / "walk.svg", index=6000).stat().st_size < 60_000
     assert "Step 6000 of 6000" in viz.draw(chain, index=6000).alt
+
+
+def test_the_collector_waits_while_a_page_is_made_and_also_runs_after_an_error(chain, monkeypatch):
+    collections = []
+    monkeypatch.setattr(gc, "callbacks", [*gc.callbacks, lambda phase, info: collections.append(phase)])
+    timeline.load_film(chain)
+    assert not collections
+    monkeypatch.setattr(trace_input, "mark_rounding", None)
+    with pytest.raises(TypeError):
+        viz.show(chain)
+    assert gc.isenabled()

@@ -25,6 +25,8 @@ BUDGET = 60_000
 """Maximum number of cells on a page. Above it, each cell covers a larger block."""
 POWERS = np.array([float(f"1e{k}") for k in range(23)])
 """The powers of ten that floats have exactly."""
+WORTH_AN_ARRAY = 48
+"""From how many numbers on NumPy rounds them faster than one after another."""
 MOST_CERTAIN = 12
 """How many digits an integer has at most whose rounding is certain."""
 COARSER = (400, 256, 144, 100, 64)
@@ -109,9 +111,9 @@ def round_entries(data: Iterable[Any]) -> list[Any]:
     """Round entries to the digits that a picture needs."""
     entries = list(data)
     digits = DIGITS if len(entries) <= MANY else DIGITS_OF_MANY
-    return round_floats(entries, digits) if {*map(type, entries)} == {float} else [
-        round_to(x, digits) for x in entries
-    ]  # fmt: skip
+    if len(entries) >= WORTH_AN_ARRAY and {*map(type, entries)} == {float}:
+        return round_floats(entries, digits)
+    return [round_to(x, digits) for x in entries]
 
 
 def _cells(value: Trace) -> Trace | None:
@@ -161,7 +163,10 @@ def round_floats(entries: list[float], digits: int) -> list[Any]:
     fives = np.flatnonzero(is_certain & ends_with_five & (near != x)).tolist()
     more = max(digits + 1, MOST_PRINTED + 1)
     again = [entries[place] for place in fives]
-    again = round_floats(again, more) if fives and more < MOST_CERTAIN else [round_to(y, more) for y in again]
+    if len(fives) >= WORTH_AN_ARRAY and more < MOST_CERTAIN:
+        again = round_floats(again, more)
+    else:
+        again = [round_to(y, more) for y in again]
     for place, y in zip(fives, again, strict=True):
         rounded[place] = y
     return rounded

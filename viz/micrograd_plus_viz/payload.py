@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from . import cells, flow, formula, pairs, products, timeline, trace_input, walks, words
+from . import cells, flow, formula, pairs, timeline, trace_input, walks, words
+from .alike_steps import AlikeSteps
+from .collector import without_collections
 from .digits import remember_exact
 from .dot import Label, final_labels_and_widths, value_line
 from .groups import build_groups
@@ -30,6 +32,7 @@ MOST_CAUGHT = 20
 """Number of caught errors that the page lists."""
 
 
+@without_collections()
 def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -> dict[str, Any]:
     """Return everything the player shows of a trace, inner walks included.
 
@@ -49,11 +52,12 @@ def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -
 
 def _payload(
     trace: Trace, places: list[int], note: str | None, *, with_numbers: bool = True, with_insides: bool = True,
-    final: tuple[list[Label], list[float]] | None = None,
+    final: tuple[list[Label], list[float]] | None = None, alike: AlikeSteps | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the payload of a trace without its values, whose new indices are `places`.
 
-    `final` may pass the trace's `final_labels_and_widths` if they are known.
+    `final` may pass the trace's `final_labels_and_widths` if they are known, and `alike` the properties of alike steps
+    that other rounds have found.
     """
     formulas = _Table()
     written, broadest = final or final_labels_and_widths(trace)
@@ -79,7 +83,7 @@ def _payload(
         "edges": [list(edge) for edge in words.edges(trace)],
         "groups": build_groups(trace),
         "program": [*program_lines(trace), *written_lines(trace)],
-        "steps": _steps(trace, page_place, formulas, with_numbers),
+        "steps": _steps(trace, page_place, formulas, alike or AlikeSteps(), with_numbers),
         "formulas": formulas.texts,
         "rules": {name: _rule(rule) for name, rule in trace["rules"].items()},
         "left": left,
@@ -202,40 +206,16 @@ class _Table:
 
 
 def _steps(
-    trace: Trace, page_place: Callable[[int | None], int | None], formulas: _Table, with_numbers: bool
-) -> list[dict[str, Any]]:
-    place_of: dict[Any, int | None] = {}
-    product_of: dict[Any, str | None] = {}
-    axes_of: dict[Any, list[int]] = {}
+    trace: Trace, page_place: Callable[[int | None], int | None], formulas: _Table, alike: AlikeSteps,
+    with_numbers: bool,
+) -> list[dict[str, Any]]:  # fmt: skip
     exact_value = remember_exact()
-
-    def general(step: Trace) -> int | None:
-        """Return the index of a step's formula; similar steps share one."""
-        like = (step["rule"], step["formula"], *step["summed_axes"])
-        if like not in place_of:
-            place_of[like] = formulas.place(formula.step_with_symbols(trace, step))
-        return place_of[like]
-
-    def product(step: Trace) -> str | None:
-        """Return the factors of a step's rule, if they are not the usual ones; similar steps share them."""
-        like = (step["rule"], step["formula"], *step["summed_axes"])
-        if like not in product_of:
-            product_of[like] = products.product_of(trace, step)
-        return product_of[like]
-
-    def axes(step: Trace) -> list[int]:
-        """Return the axes that a step sums, or those that its rule does; similar steps share them."""
-        like = (step["rule"], step["formula"])
-        if not step["summed_axes"] and like not in axes_of:
-            axes_of[like] = products.sum_in_rule(trace, step)
-        return step["summed_axes"] or axes_of[like]
-
     rows = zip(trace["steps"], words.step_edges(trace), words.output_links(trace), words.sentences(trace), strict=True)
     return [
         {k: step[k] for k in STEP}
         | {word: page_place(step[word]) for word in PLACED if word != "upstream"}
         | {
-            "summed_axes": axes(step),
+            "summed_axes": alike.axes(trace, step),
             "back": words.is_back(trace, step),
             "earlier": words.is_held_before(trace, step),
             "edge": edge,
@@ -247,11 +227,11 @@ def _steps(
             "reads": {
                 name: page_place(place) for name, place in step["reads"].items() if not name.startswith("upstream[")
             },
-            "formula": general(step),
+            "formula": formulas.place(alike.formula(trace, step)),
             "numbers": formula.with_numbers(trace, step, exact_value) if with_numbers else None,
             "summed": words.summed_sentence(trace, step) if step["summed_axes"] else None,
         }
-        | ({} if (factors := product(step)) is None else {"product": factors})
+        | ({} if (factors := alike.product(trace, step)) is None else {"product": factors})
         | ({"mark": trace["marks"][step["index"]]} if step["index"] in trace.get("marks", ()) else {})
         for step, (edge, start, end), passed, say in rows
     ]

@@ -21,7 +21,7 @@ def program_lines(trace: Trace) -> list[dict[str, Any]]:
     sites += [trace["sites"][place] for entry in trace["journal"] for place in entry["lines"]]
     sites += [trace["sites"][place] for walk in trace["walks"] for place in walk.get("lines", ())]
     sites += [group["site"] for group in trace["groups"] if group.get("site")]
-    for site in sites:
+    for site in {id(site): site for site in sites}.values():
         lines = files.setdefault(site["file"], {})
         if site["text"] and len(lines) < MOST_LINES:
             lines.setdefault(site["line"], site["text"].rstrip())

@@ -10,12 +10,15 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import cells, journal, pairs, words
+from .alike_steps import AlikeSteps
+from .collector import without_collections
 from .dot import Label, final_labels_and_widths, gradient_line, value_line
 from .trace_input import Trace, normalize, trace_data
 from .walks import NodeValue
@@ -38,6 +41,8 @@ MOST_LINES = 4
 MOST_CURVES = 40
 """How many leaves can be chosen for the curve of a parameter."""
 
+NUMBERED = re.compile(r">([^<>]+ #\d+)<")
+"""The name of a node in a formula, with its number in the whole trace."""
 PLACE = re.compile(r"\[[^\]]*\]|\d+")
 """A place in a label: `[0]`, or a number."""
 
@@ -77,6 +82,7 @@ class Round(NamedTuple):
     """The text of each node at the end, and the width of its widest line."""
 
 
+@without_collections()
 def load_film(trace: Any) -> Trace | None:
     """Return the first round of a training loop with the key `film`, a list of rounds; None for any other trace."""
     if isinstance(trace, dict) and "film" in trace:
@@ -225,13 +231,14 @@ def _rounds(
 ) -> Iterator[Round]:
     """Yield the rounds to be shown. The nodes of all are numbered as in the first."""
     names = _NamesInRounds(trace, orders)
+    formulas = _Formulas(trace)
     between = _Between(trace, ranges, orders, names)
     for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
         since = between.state(number)
         now = between.follow(number)
         if number not in shown:
             continue
-        part = part_in_order(trace, start, stop, order, names.titles(order), since)
+        part = formulas.rename(part_in_order(trace, start, stop, order, names.titles(order), since), order)
         for node, label in zip(part["nodes"], names.labels(order), strict=True):
             node["label"] = label
         part["has_moments"] = True
@@ -280,6 +287,36 @@ class _NamesInRounds:
             is_constant = words.is_constant(self.trace, self.trace["nodes"][node])
             names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
         return names
+
+
+class _Formulas:
+    """The formulas of all rounds, with the names that nodes have in a round: `tanh (net.1)`, not `tanh (net.1) #7`.
+
+    Rounds share a formula that differs only in those numbers.
+    """
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+        self.given = [escape(name) for name in words.names(trace)]
+        self.formulas: list[Trace] = []
+        self._places: dict[str, int] = {}
+
+    def rename(self, part: Trace, order: list[int]) -> Trace:
+        """Return a round, whose nodes were in `order` in the trace, with its formulas in the names of the round."""
+        names = {self.given[node]: escape(each["title"]) for node, each in zip(order, part["nodes"], strict=True)}
+        steps = [step | {"formula": self._place(step["formula"], names)} for step in part["steps"]]
+        return part | {"steps": steps, "formulas": self.formulas}
+
+    def _place(self, number: int | None, names: dict[str, str]) -> int | None:
+        """Return the index of a formula with other names, added if it is new."""
+        if number is None:
+            return None
+        mathml = self.trace["formulas"][number]["mathml"]
+        mathml = NUMBERED.sub(lambda found: f">{names.get(found[1], found[1])}<", mathml)
+        if mathml not in self._places:
+            self._places[mathml] = len(self.formulas)
+            self.formulas.append({"mathml": mathml})
+        return self._places[mathml]
 
 
 class _State(NamedTuple):
@@ -447,14 +484,19 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
     shortened = [value for each in (trace, other) if each for value in _values_with_shells(each, full)]
     values, places = cells.deduplicate(shortened, cells.BUDGET * 1000)
     others = places[count:]
+    alike, alike_in_other = AlikeSteps(), AlikeSteps()
     payloads = [
-        payload_of(each.part, places, with_numbers=number in full, with_insides=number == 0, final=each.final)
+        payload_of(
+            each.part, places, with_numbers=number in full, with_insides=number == 0, final=each.final, alike=alike
+        )
         for number, each in enumerate(rounds)
     ]
     moments = [_moment_data(trace, each, places) for each in rounds]
     if other:
         pages = [
-            payload_of(each.part, others, with_numbers=False, with_insides=False, final=each.final)
+            payload_of(
+                each.part, others, with_numbers=False, with_insides=False, final=each.final, alike=alike_in_other
+            )
             for each in other["film"]
         ]
         payloads = [*map(pairs.with_other, payloads, pages)]

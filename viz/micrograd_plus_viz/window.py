@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .collector import without_collections
 from .trace_input import Trace, normalize, trace_data
 from .words import names, walk_error
 
@@ -17,6 +18,7 @@ AROUND = 28
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
 
 
+@without_collections()
 def load_window(trace: Any, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
     """Return the steps of a trace that one page can hold, and a sentence about omitted ones.
 

@@ -193,3 +193,6 @@ function markupOf(element) {
   for (const child of childNodes) inner += markupOf(child);
   return inner ? `<${start}>${inner}</${tag}>` : `<${start}/>`;
 }
+
+// No size changes without a browser.
+globalThis.ResizeObserver = class { observe() {} };

@@ -342,6 +342,9 @@ export function mount(host, data, opts = {}) {
     keepFocus(focused);
   }
 
+  // A quiz takes room from the program after a line is lit.
+  const programSize = new ResizeObserver(program.keepInView);
+  programSize.observe(program.list);
   const sizes = new ResizeObserver(() => {
     fit();
     const changed = player.clientWidth !== breadth;
@@ -414,6 +417,7 @@ export function mount(host, data, opts = {}) {
     setPlay(false);
     clock.end();
     sizes.disconnect();
+    programSize.disconnect();
     forgetTheme();
     forgetRoom();
     child?.destroy();

@@ -52,9 +52,6 @@ function makeProgram(data, act, inFilm = false) {
   const element = files.length ? make("div", "program", list, ...(ofProgram(true).length ? [writtenList] : []),
     variables) : null;
 
-  // A quiz takes room from the program after a line is lit.
-  new ResizeObserver(() => { if (lit[0]) reveal(list, lit[0].row); }).observe(list);
-
   // The next step of a line, from the first again after the last.
   function goTo(key) {
     const at = act.now();
@@ -140,6 +137,7 @@ function makeProgram(data, act, inFilm = false) {
     .reduce((most, { node }) => Math.max(most, node), -1));
 
   const renew = () => { shownAt = null; };
+  const keepInView = () => { if (lit[0]) reveal(list, lit[0].row); };
 
-  return { element, light, siteOf, lightStep, choose, showVariables, renew };
+  return { element, list, keepInView, light, siteOf, lightStep, choose, showVariables, renew };
 }
