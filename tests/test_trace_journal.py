@@ -95,6 +95,27 @@ def test_a_loop_says_what_happens_between_its_walks():
     np.testing.assert_array_equal(trace.walks[1].leaves[0].value, update.after)
 
 
+def test_a_loop_over_parameters_is_told_once_for_all_of_them():
+    w, b = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor(0.5, requires_grad=True)
+    sgd, adam = mg.optim.SGD([w], lr=0.1), mg.optim.Adam([b], lr=0.1)
+
+    def program():
+        ((w * 2).sum() + b).backward()
+        for p in (w, b):
+            p.data -= 0.1 * p.grad
+            p.grad = None
+        ((w * 2).sum() + b).backward()
+        for optimizer in (sgd, adam):
+            optimizer.step()
+            optimizer.zero_grad()
+
+    lines, _ = record_lines(program)
+    assert [line for line in lines if line.startswith(("the program", "SGD", "Adam", "zero_grad"))] == [
+        "the program writes into w, b by .data", "the program clears the gradient of w, b",
+        "SGD(lr=0.1) updates w", "zero_grad clears the gradient of w",
+        "Adam(lr=0.1) updates b: from 0.4 to 0.3", "zero_grad clears the gradient of b"]  # fmt: skip
+
+
 def test_a_second_walk_names_the_gradient_before_it_once():
     x = mg.tensor(3.0, requires_grad=True)
 
@@ -106,7 +127,7 @@ def test_a_second_walk_names_the_gradient_before_it_once():
     lines, _ = record_lines(program)
     assert [line for line in lines if "before this walk" in line] == [
         "6. multiply (z) adds 9 to x (b), whose .grad was 27 before this walk"]
-    assert lines[-1] == "the walk adds what arrived to the .grad of x: from 27 to 54"
+    assert lines[-1] == "in all, the walk has changed the .grad of x: from 27 to 54"
 
 
 def test_gradients_that_a_walk_returns_leave_grad_alone():

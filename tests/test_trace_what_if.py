@@ -97,7 +97,7 @@ def test_the_journal_says_what_would_have_happened():
     assert {entry.by for entry in repeated.journal if entry.kind == "update"} == {"SGD(lr=0.5)"}
     loaded = load_trace(repeated.to_json())
     assert len(loaded.journal) == len(repeated.journal)
-    assert "adds what arrived" in repeated.summary() or len(repeated.steps) > 20
+    assert "in all, the walk has changed the .grad of" in repeated.summary() or len(repeated.steps) > 20
 
 
 def test_numbers_drawn_at_random_stay_the_same():

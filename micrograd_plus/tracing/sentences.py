@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, TypeVar, cast
 
 from .parts import JournalEntry, Step, TraceParts
 from .values import Stored, array_of, has_same_entries, number_text, value_to_dict
@@ -22,13 +22,17 @@ ACTIONS = {
     "write": "writes into",
     "hook": "changes the gradient of",
     "statistics": "moves",
-    "accumulate": "adds what arrived to the .grad of",
+    "accumulate": "has changed the .grad of",
     "draw": "draws random numbers",
     "checkpoint": "would drop, without this record, the graph of",
     "recompute": "would compute again, without this record,",
     "rerun": "runs its function again",
 }
 """What happens in a change of each kind, as a sentence goes on after its subject."""
+BY_HAND = ("write", "scale", "assign", "clear")
+"""Kinds of changes that a loop over parameters makes one by one."""
+
+Entry = TypeVar("Entry")
 
 
 def step_sentence(trace: TraceParts, step: Step) -> str:
@@ -54,8 +58,46 @@ def gradient_before(trace: TraceParts, step: Step) -> Any:
 def change_sentences(trace: TraceParts, entries: Iterable[JournalEntry]) -> Iterator[str]:
     """Describe changes that follow each other. Changes of one kind by one cause share a sentence."""
     changes = [entry for entry in entries if is_reported(entry)]
-    for (kind, by), alike in groupby(changes, key=lambda each: (_kind_in_words(trace, each), each.by)):
-        yield _sentence(trace, kind, by, [*alike])
+    for group in gather_changes(changes, lambda each: (each.kind, each.by, [(x.file, x.line) for x in each.lines])):
+        alike: dict[tuple[str, str | None], list[JournalEntry]] = {}
+        for entry in group:
+            alike.setdefault((_kind_in_words(trace, entry), entry.by), []).append(entry)
+        for (kind, by), changes_of_kind in alike.items():
+            yield _sentence(trace, kind, by, changes_of_kind)
+
+
+def gather_changes(
+    entries: Iterable[Entry], facts: Callable[[Entry], tuple[str, str | None, Iterable[Any]]]
+) -> list[list[Entry]]:
+    """Return the entries of a journal in groups: changes of one kind by one cause, and what a loop changes in turn.
+
+    A loop comes back to its lines. So when a line changes something by hand as it did before, all changes since then
+    are one group: `for p in parameters: p.data -= p.grad; p.grad = None` is one. Calls of optimisers are not by hand.
+    Computed nodes are in the group of the change before them. `facts` returns the kind of an entry, its cause and its
+    lines.
+    """
+    groups: list[list[Entry]] = []
+    group_of_line: dict[Any, int] = {}
+    last = None
+    for entry in entries:
+        kind, by, lines = facts(entry)
+        line = kind, by, *lines
+        if kind == "compute":
+            at = max(0, len(groups) - 1)
+        else:
+            if kind not in BY_HAND:
+                group_of_line.clear()
+            at = group_of_line.get(line, len(groups) - (last == (kind, by)))
+            last = kind, by
+        if at == len(groups):
+            groups.append([])
+        if later := groups[at + 1 :]:
+            groups[at:] = [[*chain(groups[at], *later)]]
+            group_of_line = {each: min(at, place) for each, place in group_of_line.items()}
+        groups[at].append(entry)
+        if kind in BY_HAND:
+            group_of_line[line] = at
+    return groups
 
 
 def _kind_in_words(trace: TraceParts, entry: JournalEntry) -> str:
@@ -81,7 +123,7 @@ def _sentence(trace: TraceParts, kind: str, by: str | None, entries: list[Journa
     if kind == "hook":
         subject = f"the hook {by}"
     elif kind == "accumulate":
-        subject = "the walk"
+        subject = "in all, the walk"
     else:
         subject = by if by is not None and (by[0].isalpha() or by[0] == "_") else "the program"
     if kind in ("draw", "rerun"):

@@ -107,6 +107,14 @@ def test_a_card_with_choices_is_answered_by_mouse_and_by_key(open_card):
     page.get_by_role("button", name="no").click()
     expect(feedback).to_contain_text("✓ Right. The answer is no.")
 
+    half = "\ud83d"  # of a pair of surrogates, as in a text that was cut inside an emoji
+    page, feedback = open_card(viz.ask(f"So{half}?", f"a{half}", wrong={f"b{half}": f"No{half}!"}, why=f"As{half}."))
+    expect(page.locator(".ask")).to_contain_text("So??")
+    page.get_by_role("button", name="b?").click()
+    expect(feedback).to_have_text("✗ Not right. No?!")
+    page.get_by_role("button", name="a?").click()
+    expect(feedback).to_have_text("✓ Right. The answer is a?. As?.")
+
 
 @pytest.mark.browser
 def test_an_entry_is_pressed_by_mouse_and_by_key(open_card):

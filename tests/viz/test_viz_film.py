@@ -84,6 +84,7 @@ def test_each_moment_of_each_round_shows_the_engines_numbers(page, tmp_path):
             if word == "forward":
                 continue
             value, gradient = seen[4 * round_number + place]
+            expect(page.locator(".key.parameter")).to_have_text(f"w {number(value)}")
             shown = page.locator(f"#n{w}")
             expect(shown).to_contain_text(number(value))
             if gradient is None:
@@ -421,6 +422,21 @@ def test_changes_by_hand_have_their_lines_or_a_short_word():
             (w * b).sum().backward()
             w.grad, b.grad = None, None
     assert moments_of(trace) == [("cleared", "The program cleared the gradient of w, b.")]
+
+
+def test_a_loop_over_parameters_by_hand_is_one_moment():
+    w, b = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(3):
+            ((w * 2).sum() + b).backward()
+            for p in (w, b):
+                p.data -= 0.1 * p.grad; p.grad = None  # noqa: E702 - as people write it
+    assert moments_of(trace) == [
+        (".data", "The program wrote into w, b by .data; the program cleared the gradient of w, b.")
+    ]
+    moment = payload(timeline.load_film(trace))["film"]["moments"][1]["after"][0]
+    assert [*moment["gradients"].values()] == [None, None]
+    assert "0.3" in {line for _, line in moment["values"].values()}
 
 
 def test_a_moment_tells_which_gradients_clipping_left_alone():

@@ -170,6 +170,60 @@ def test_a_question_in_jupyterlab_is_on_one_screen(page, tmp_path, kind):
     assert page.locator(".quiz-panel").evaluate("panel => panel.scrollHeight <= panel.clientHeight + 1")
 
 
+def open_in_a_notebook(page, tmp_path, cell, width):
+    """Show the output of a cell as JupyterLab does, and return its player."""
+    (tmp_path / "cell.html").write_text(IN_A_NOTEBOOK.format(width=width, cell=cell), encoding="utf-8")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto((tmp_path / "cell.html").as_uri())
+    expect(page.locator(".player")).to_have_attribute("style", re.compile("--view: 590px"))
+    return page.locator(".player")
+
+
+NAMES = """() => [...document.querySelector("[data-mgp]").shadowRoot.querySelectorAll(".node .name")].map(
+    (name) => name.textContent)"""
+HIDDEN = """(part) => part.scrollHeight > part.clientHeight + 1"""
+
+
+def test_a_film_in_a_cell_of_jupyterlab_has_a_high_stage_and_steady_names(page, tmp_path):
+    rng = np.random.default_rng(0)
+    x, y = mg.tensor(rng.normal(size=(8, 2))), mg.tensor(rng.normal(size=(8, 1)))
+    net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
+    optimizer = mg.optim.SGD(net.parameters(), lr=0.05)
+    with mg.record() as trace:
+        for _ in range(3):
+            optimizer.zero_grad()
+            score = net(x)
+            error = score - y
+            loss = (error**2).mean()
+            loss.backward()
+            optimizer.step()
+    player = open_in_a_notebook(page, tmp_path, viz.show(trace)._repr_mimebundle_()["text/html"], 850)
+    player.focus()
+    page.keyboard.press("ArrowRight")
+    assert player.bounding_box()["height"] <= 590
+    assert page.locator(".stage").bounding_box()["height"] >= 300
+    expect(page.locator(".variables .rest")).to_have_text(re.compile(r"…\d+ more"))
+    assert not page.locator(".variables").evaluate(HIDDEN)
+    names, around = page.evaluate(NAMES), page.locator(".jp-WindowedPanel-outer")
+    for width in ("500px", "850px"):
+        around.evaluate("(part, width) => { part.style.width = width; }", width)
+        expect(page.locator(".stage")).to_have_css("width", re.compile("^8" if width == "850px" else "^4"))
+    expect(page.locator(".node").first).to_be_visible()
+    assert page.evaluate(NAMES) == names
+
+
+def test_a_recorded_slider_in_a_cell_of_jupyterlab_is_on_one_screen(page, tmp_path):
+    walks = viz.explore(lambda a, b: mg.tanh(a * b) + a, places=3, a=(-2.0, 2.0), b=3.0)
+    for width in (850, 1130):
+        player = open_in_a_notebook(page, tmp_path, walks._repr_mimebundle_()["text/html"], width)
+        for key in ("ArrowRight", "ArrowRight"):
+            page.get_by_role("slider", name="a", exact=False).first.press(key)
+        box, slider = player.bounding_box(), page.locator("output").bounding_box()
+        assert box["y"] + box["height"] - slider["y"] <= 590
+        assert page.locator(".stage").bounding_box()["height"] >= 250
+        assert not page.locator("figure.companion").evaluate(HIDDEN)
+
+
 def test_in_a_narrow_column_the_sentence_is_above_the_fold(page, tmp_path):
     page.set_viewport_size({"width": 800, "height": 720})
     page.goto(viz.save(programs.attention(), tmp_path / "walk.html").as_uri())

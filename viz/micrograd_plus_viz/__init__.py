@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import dot, graphviz_run, live_widgets, notebook, page, payload, timeline, window, words
+from . import dot, graphviz_run, live_widgets, notebook, packing, page, payload, timeline, window, words
 from .array_picture import ArrayPicture
 from .comparison import WalkComparison
 from .exports import film, worked_solution
@@ -293,7 +293,7 @@ def save(
         return _write(path, trace.document(title))
     if suffix == ".json":
         whole = json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False)
-        return _write(path, whole.encode("utf-8", "replace"))  # as `Trace.to_json` does
+        return _write(path, packing.to_bytes(whole))
     if suffix == ".html":
         if start == 0 and (whole := timeline.load_film(trace)):
             return _write(path, page.document(whole, title, None, index or 0))

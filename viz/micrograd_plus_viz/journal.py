@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
 from typing import NamedTuple
+
+from micrograd_plus.tracing.sentences import gather_changes
 
 from .trace_input import Trace
 
@@ -153,8 +154,7 @@ def sentences(
     changes = [
         each for each in entries if each["kind"] in ACTIONS and (each["kind"], each["before"]) != ("clear", None)
     ]
-    for (kind, by), alike in groupby(changes, key=lambda entry: (kind_of(entry), entry["by"])):
-        group = [*alike]
+    for (kind, by), group in _alike(changes, kind_of):
         subject = f"the hook {by}" if kind == "hook" else by if by and by[0].isidentifier() else "the program"
         if kind in ("draw", "rerun"):
             yield f"{subject} {ACTIONS[kind]}"
@@ -166,6 +166,20 @@ def sentences(
         if len(group) == 1 and kind not in ("clear", "keep") and None not in (group[0]["before"], group[0]["after"]):
             numbers = f", from {brief(group[0]['before'])} to {brief(group[0]['after'])}"
         yield f"{subject} {ACTIONS[kind]} {', '.join(who[:MOST_NAMES])}{more}{how}{numbers}"
+
+
+def gather(entries: Iterable[Trace]) -> list[list[Trace]]:
+    """Return entries in groups: changes of one kind by one cause, and what a loop changes in turn."""
+    return gather_changes(entries, lambda entry: (entry["kind"], entry["by"], entry["lines"]))
+
+
+def _alike(entries: Iterable[Trace], kind_of: Callable[[Trace], str]) -> Iterator[tuple[tuple[str, str], list[Trace]]]:
+    """Yield the entries of each group that have one kind and one cause, with both."""
+    for group in gather(entries):
+        alike: dict[tuple[str, str], list[Trace]] = {}
+        for entry in group:
+            alike.setdefault((kind_of(entry), entry["by"]), []).append(entry)
+        yield from alike.items()
 
 
 def _name(entry: Trace, names: Names) -> str:

@@ -19,9 +19,14 @@ _LETTERS = np.frombuffer(_OURS.encode("ascii"), np.uint8)
 _PLACES = 85 ** np.arange(4, -1, -1)
 
 
+def to_bytes(content: str) -> bytes:
+    """Return a text in UTF-8, with "?" for half a pair of surrogates, which UTF-8 lacks."""
+    return content.encode("utf-8", "replace")
+
+
 def pack(content: str) -> str:
     """Return a text compressed. Equal texts give equal results."""
-    squeezed = gzip.compress(content.encode("utf-8"), compresslevel=9, mtime=0)
+    squeezed = gzip.compress(to_bytes(content), compresslevel=9, mtime=0)
     return _in_base_85(squeezed)
 
 

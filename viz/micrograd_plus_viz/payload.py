@@ -15,7 +15,7 @@ from .digits import remember_exact
 from .dot import Label, final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import changes_before_values, walk_states
-from .packing import pack
+from .packing import pack, to_bytes
 from .program import program_lines
 from .trace_input import Trace
 from .written_lines import written_lines
@@ -262,5 +262,5 @@ def _kind(trace: Trace, node: Trace) -> Any:
 def compress(data: dict[str, Any]) -> tuple[str, str]:
     """Return a payload as packed JSON, and its hash as an id. Equal traces give equal texts."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    name = "w" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+    name = "w" + hashlib.sha256(to_bytes(text)).hexdigest()[:12]
     return pack(text), name

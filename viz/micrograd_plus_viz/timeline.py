@@ -415,35 +415,25 @@ class _Between:
     ) -> tuple[list[Moment], int]:
         """Return the changes in a stretch of the journal, alike ones together, and how many come before the round's
         first value is computed."""
-        moments: list[Moment] = []
-        forward: int | None = None
-        alike: list[Trace] = []
-        names = ChainMap(dict(zip(place, self.round_names.titles([*place]), strict=True)), self.names)
+        entries = self.trace["journal"][start:stop]
+        first = (at for at, entry in enumerate(entries) if computes is not None and _computes(entry, computes))
+        forward = next(first, len(entries))
+        before = [*self._moments_of(entries[:forward], place)]
+        return [*before, *self._moments_of(entries[forward:], place)], len(before)
 
-        def finish() -> None:
-            brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
-            sentences = [*journal.sentences(self.trace, alike, names, brief, differ)]
-            if sentences:
-                say = "; ".join(sentences)
+    def _moments_of(self, entries: list[Trace], place: dict[int, int]) -> Iterator[Moment]:
+        names = ChainMap(dict(zip(place, self.round_names.titles([*place]), strict=True)), self.names)
+        brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
+        for group in journal.gather(entries):
+            for entry in group:
+                self._note_values(entry, place)
+                self._carry_out(entry)
+            alike = [entry for entry in group if journal.is_change(entry)]
+            say = "; ".join(journal.sentences(self.trace, alike, names, brief, differ))
+            if say:
                 say = f"{say[0].upper() if say.startswith('the ') else say[0]}{say[1:]}."
                 word, lines = _word(alike[0], self.trace["sites"]), alike[0]["lines"][:MOST_LINES]
-                moments.append(Moment(word, say, lines, *self._leaf_states(place)))
-            alike.clear()
-
-        for entry in self.trace["journal"][start:stop]:
-            if entry["kind"] == "compute":
-                self._note_values(entry, place)
-                if computes is not None and _computes(entry, computes):
-                    finish()
-                    forward = len(moments)
-                continue
-            if alike and (entry["kind"], entry["by"]) != (alike[0]["kind"], alike[0]["by"]):
-                finish()
-            if journal.is_change(entry):
-                self._carry_out(entry)
-                alike.append(entry)
-        finish()
-        return moments, len(moments) if forward is None else forward
+                yield Moment(word, say, lines, *self._leaf_states(place))
 
     def _leaf_states(self, place: dict[int, int]) -> LeafStates:
         values = {place[node]: value for node, value in self.values.items() if node in place}
@@ -648,8 +638,9 @@ def _new(places: list[int], place: int | None) -> int | None:
     return None if place is None else places[place]
 
 
-def _curves(trace: Trace, rounds: list[Round]) -> list[tuple[str, list[float | None]]]:
-    """Return the curves that can be chosen: each parameter's value in every round, an array's by its norm."""
+def _curves(trace: Trace, rounds: list[Round]) -> list[tuple[str, list[float | None], int]]:
+    """Return the curves that can be chosen: each parameter's value in every round, an array's by its norm, and its
+    node."""
     part = rounds[0].part
     leaves = [node["id"] for node in part["nodes"] if node["kind"] == "leaf" and node["requires_grad"]][:MOST_CURVES]
     found = []
@@ -657,7 +648,7 @@ def _curves(trace: Trace, rounds: list[Round]) -> list[tuple[str, list[float | N
         sizes = [_size(trace, each.part["nodes"][leaf]["value"]) for each in rounds]
         is_number = words.scalar(trace, part["nodes"][leaf]["value"]) is not None
         name = part["nodes"][leaf]["title"]
-        found.append((name if is_number else f"|{name}|", sizes))
+        found.append((name if is_number else f"|{name}|", sizes, leaf))
     return found
 
 

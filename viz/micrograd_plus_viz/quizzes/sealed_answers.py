@@ -14,6 +14,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from ..packing import to_bytes
+
 BINS_EACH_SIDE = 4
 """The tolerance of a number is this many bins wide: everything within it is accepted, and at most a quarter more."""
 KEY = 16
@@ -22,7 +24,7 @@ KEY = 16
 
 def hash_of(*parts: object) -> str:
     """Return the SHA-256 hash of some texts as hexadecimal digits."""
-    return hashlib.sha256("|".join(map(str, parts)).encode("utf-8")).hexdigest()
+    return hashlib.sha256(to_bytes("|".join(map(str, parts)))).hexdigest()
 
 
 def key_of(*parts: object) -> bytes:
@@ -43,7 +45,7 @@ def wrap_key(salt: str, answer: str, key: bytes) -> str:
 def seal(key: bytes, data: Any) -> str:
     """Encrypt plain data with a key."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    plain = gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
+    plain = gzip.compress(to_bytes(text), compresslevel=9, mtime=0)
     blocks = -(-len(plain) // 32)
     stream = b"".join(hashlib.sha256(f"{key.hex()}|{i}".encode()).digest() for i in range(blocks))
     return base64.b64encode(_xor(plain, stream[: len(plain)])).decode("ascii")

@@ -156,10 +156,19 @@ function drawGraph(data, act, details) {
     links.forEach((link, k) => Object.assign(link, laid.curves[k]));
   }
 
-  // Initially open groups close again, the fullest first, if they have too little room for names.
+  // Draws the graph as before the first step, and then as it is at this one. So names are the same however often the
+  // graph is drawn again.
   function buildFirst() {
+    const [{ step }, opened] = [now, open];
     laidOut.clear();
-    if (now.step) { build(); return; }
+    now.step = null;
+    openFirst();
+    now.step = step;
+    if (step && !isOpenNow(opened)) { open = opened; build(); } else light();
+  }
+
+  // Initially open groups close again, the fullest first, if they have too little room for names.
+  function openFirst() {
     open = new Set([...groups ? groups.open : [0], ...pinned]);
     for (;;) {
       build();
@@ -402,12 +411,14 @@ function drawGraph(data, act, details) {
     return around;
   };
 
+  const isOpenNow = (wanted) => wanted.size === open.size && [...wanted].every((g) => open.has(g));
+
   // The groups of the nodes at hand open; those that were opened for others close.
   function openFor(nodes) {
     if (!groups) return;
     const wanted = nodes.length && along ? new Set([0, ...pinned, ...nodes.flatMap(groupsAround)])
       : nodes.length ? open : new Set([...groups.open, ...pinned]);
-    if (wanted.size === open.size && [...wanted].every((g) => open.has(g))) return;
+    if (isOpenNow(wanted)) return;
     open = wanted;
     if (nodes.length) build();
     else buildFirst();

@@ -46,7 +46,7 @@ export function mount(host, data, opts = {}) {
   let event = null;
   const graph = drawGraph(data, act);
   event = makeEvent(data, graph);
-  let program = makeProgram(data, act, Boolean(opts.timeline));
+  let program = makeProgram(data, act, Boolean(opts.inFilm));
   const clock = makeClock((t) => event.at(t));
   const controlled = controls(data, count, act);
   const sentence = make("p", "sentence scroller");
@@ -64,7 +64,7 @@ export function mount(host, data, opts = {}) {
   const menu = moreMenu([controlled.tools, tools, legend, note].filter(Boolean));
   controlled.bar.append(...[opts.parts, menu.button].filter(Boolean));
   if (opts.moments) controlled.slider.after(opts.moments);
-  const aside = make("div", "aside", program.element, opts.timeline);
+  const aside = make("div", "aside", program.element, opts.companion);
   const scene = make("div", "scene", make("div", "stage", graph.frame), aside);
   const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
     scene, make("div", "caption", said, rule), line, panel, tip);
@@ -343,7 +343,7 @@ export function mount(host, data, opts = {}) {
   }
 
   // A quiz takes room from the program after a line is lit.
-  const programSize = new ResizeObserver(program.keepInView);
+  const programSize = new ResizeObserver(() => program.fit());
   programSize.observe(program.list);
   const sizes = new ResizeObserver(() => {
     fit();
@@ -390,6 +390,8 @@ export function mount(host, data, opts = {}) {
     program.element?.remove();
     program = makeProgram(data, act);
     aside.prepend(...[program.element].filter(Boolean));
+    programSize.disconnect();
+    programSize.observe(program.list);
     graph.replace();
     const before = tools;
     tools = viewTools(data, graph, act);

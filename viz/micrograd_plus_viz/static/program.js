@@ -116,6 +116,8 @@ function makeProgram(data, act, inFilm = false) {
   const named = data.called.flatMap((name, i) => (name ? [[name, i]] : []));
   const several = inFilm || named.length > new Set(named.map(([name]) => name)).size || data.walks.length > 1;
   let shownAt = null;
+  let terms = [];
+  let count = 0;
 
   // After step `index` of a walk, after a change between walks, or while values are computed, up to node `computed`.
   function showVariables(index, { computed = -1, isChange = false } = {}) {
@@ -127,9 +129,19 @@ function makeProgram(data, act, inFilm = false) {
     const isKnown = (i) => (data.unborn ? data.nodes[i].kind === "leaf" : i <= upTo);
     const latest = new Map();
     for (const [name, i] of named) if (isKnown(i)) latest.set(name, i);
-    const shown = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => make("div", "", make("dt", "", name),
+    terms = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => make("div", "", make("dt", "", name),
       make("dd", "", ownValueCaption(data, data.nodes[i].value) || "?")));
-    variables.replaceChildren(...shown);
+    count = latest.size;
+    fitVariables();
+  }
+
+  // Shows as many variables as there is room for, and how many more there are.
+  function fitVariables() {
+    for (let fitting = terms.length; fitting >= 0; fitting -= 1) {
+      const rest = make("div", "rest", make("dt", "", "\u2026"), make("dd", "", `${count - fitting} more`));
+      variables.replaceChildren(...terms.slice(0, fitting), ...count > fitting ? [rest] : []);
+      if (!(variables.scrollHeight > variables.clientHeight + 1)) return;
+    }
   }
 
   // The last node that a walk uses: the program has come as far as this.
@@ -137,7 +149,7 @@ function makeProgram(data, act, inFilm = false) {
     .reduce((most, { node }) => Math.max(most, node), -1));
 
   const renew = () => { shownAt = null; };
-  const keepInView = () => { if (lit[0]) reveal(list, lit[0].row); };
+  const fit = () => { if (lit[0]) reveal(list, lit[0].row); fitVariables(); };
 
-  return { element, list, keepInView, light, siteOf, lightStep, choose, showVariables, renew };
+  return { element, list, fit, light, siteOf, lightStep, choose, showVariables, renew };
 }

@@ -16,16 +16,12 @@ export function mountSlider(host, { name, positions, walks, curve }) {
   keepKeys(label);
   host.querySelector("p")?.remove();
   const figure = curveFigure(name, positions, curve);
-  const both = make("div");
-  Object.assign(both.style, { display: "flex", flexWrap: "wrap", gap: "10px", alignItems: "flex-start" });
-  Object.assign(place.style, { flex: "1 1 560px", minWidth: "0" });
-  both.append(...figure ? [figure.element] : [], place);
-  host.append(label, both);
+  host.append(label, place);
   let player = null;
 
   function show(at, index) {
     player?.destroy();
-    player = mount(place, structuredClone(walks[at]), { index });
+    player = mount(place, structuredClone(walks[at]), { index, companion: figure?.element });
     shown.textContent = number(positions[at]);
     slider.setAttribute("aria-valuetext", figure?.show(at) ?? `${name} = ${number(positions[at])}`);
   }
@@ -51,11 +47,11 @@ function curveFigure(name, positions, curve) {
   const slope = svgElement("path", { ...line, "stroke-width": 2.5, "stroke-dasharray": "7 4" });
   const dot = svgElement("circle", { r: 5, fill: "currentColor" });
   drawing.append(svgElement("path", { ...line, "stroke-width": 1.5, opacity: 0.6, d: path(known) }), slope, dot);
-  Object.assign(drawing.style, { display: "block", width: "100%", overflow: "hidden" });
+  Object.assign(drawing.style, { flex: "1 1 120px", minWidth: "0", maxHeight: "150px", overflow: "hidden" });
   const said = make("figcaption");
-  const element = make("figure", "", drawing, said);
-  Object.assign(element.style, { flex: `0 1 ${width}px`, margin: "0", padding: "0 12px", color: "inherit",
-    font: "14px/1.5 system-ui, sans-serif" });
+  const element = make("figure", "companion", drawing, said);
+  Object.assign(element.style, { display: "flex", flexWrap: "wrap", gap: "2px 10px", fontSize: "13px" });
+  said.style.flex = "1 1 120px";
 
   function show(at) {
     const point = curve[at];

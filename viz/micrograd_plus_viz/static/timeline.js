@@ -9,7 +9,7 @@ function mountFilm(host, data, opts = {}) {
   data.values = decodeValues(data.values);
   const sizes = film.rounds.length;
   const length = data.steps.length;
-  const line = timeline(film, { go, chosen: 0 });
+  const line = timeline(film, { go, sizeNow: (leaf) => sizeOnCurve(valueAt(data, mounted.nodes[leaf].value)) });
   const rounds = new Map();
   let player = null;
   let mounted = null;
@@ -101,7 +101,7 @@ function mountFilm(host, data, opts = {}) {
     if (player) player.become(mounted, moment);
     else {
       player = mount(host, { ...mounted }, { ...opts, inFilm: true, beyond, toStep, slide: seekStep, onIndex,
-        moment, timeline: line.element, moments: line.nearby, index: 0, more: true,
+        moment, companion: line.element, moments: line.nearby, index: 0, more: true,
         keys: { ...opts.keys, "[": () => line.jump(-1), "]": () => line.jump(1) } });
       line.fit();
     }
@@ -195,8 +195,14 @@ const withOwnNodes = (data) => ({ ...data, nodes: data.nodes.map((node) => ({ ..
 
 const withoutMissing = (places) => Object.fromEntries(Object.entries(places).filter(([, place]) => place !== null));
 
+// A value as one number to four digits, as the curves have it: the number, or the norm of an array.
+function sizeOnCurve(value) {
+  const size = value && (isScalar(value) ? value.data[0] : value.statistics?.norm);
+  return typeof size === "number" ? Number(size.toPrecision(4)) : null;
+}
+
 // The time line: curves over all rounds with a cursor, and the moments of this round between the numbers of the others.
-function timeline(film, { go }) {
+function timeline(film, { go, sizeNow }) {
   const count = film.rounds.length;
   const svg = svgElement("svg", { class: "curves", role: "slider", tabindex: 0, "aria-label": "Round",
     "aria-valuemin": 1, "aria-valuemax": count });
@@ -210,7 +216,7 @@ function timeline(film, { go }) {
   back.title = "The same moment of the round before ([)";
   on.title = "The same moment of the next round (])";
   const cells = make("div", "rounds");
-  const element = make("div", "timeline", make("div", "timeline-head", readout, film.curves.length ? choice : null),
+  const element = make("div", "timeline companion", make("div", "timeline-head", readout, film.curves.length ? choice : null),
     svg, film.note ? make("p", "film-note", film.note) : null);
   const nearby = make("div", "moments", back, cells, on);
   for (const [part, label] of [[element, "Time line"], [nearby, "Moments"]]) {
@@ -237,6 +243,8 @@ function timeline(film, { go }) {
   const { loss, otherLoss, lossName } = film;
   const losses = [[lossName, loss], ...otherLoss ? [[`${lossName} of the other`, otherLoss]] : []];
   const drawn = () => [...losses, ...film.curves.length ? [film.curves[Number(choice.value)]] : []];
+  // What a curve has in this round; a parameter, what it has at this moment.
+  const sizeHere = ([, sizes, leaf]) => (leaf === undefined ? sizes[round] : sizeNow(leaf));
 
   function draw() {
     const [wide, high] = [svg.clientWidth, svg.clientHeight].map((side) => Math.max(20, side));
@@ -244,7 +252,8 @@ function timeline(film, { go }) {
     svg.replaceChildren();
     svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     const kinds = film.otherLoss ? ["loss", "loss other", "parameter"] : ["loss", "parameter"];
-    drawn().forEach(([, sizes], k) => {
+    drawn().forEach((curve, k) => {
+      const [, sizes] = curve;
       // Both losses share a scale.
       const all = film.otherLoss && k < 2 ? [...film.loss, ...film.otherLoss] : sizes;
       const known = all.filter((x) => x !== null);
@@ -258,8 +267,10 @@ function timeline(film, { go }) {
         return piece;
       }).join("");
       svg.append(svgElement("path", { d, class: `curve ${kinds[k]}` }));
-      if (sizes[round] !== null) {
-        svg.append(svgElement("circle", { cx: xOf(round), cy: y(sizes[round]), r: 3.5, class: `dot ${kinds[k]}` }));
+      const here = sizeHere(curve);
+      if (here !== null && known.length) {
+        const cy = y(Math.min(most, Math.max(least, here)));
+        svg.append(svgElement("circle", { cx: xOf(round), cy, r: 3.5, class: `dot ${kinds[k]}` }));
       }
     });
     svg.append(svgElement("path", { d: `M${xOf(round)},0v${high}`, class: "cursor-line" }));
@@ -267,10 +278,11 @@ function timeline(film, { go }) {
 
   function tellNumbers() {
     const number1 = film.rounds[round] + 1;
-    const parts = drawn().map(([name, sizes], k) => {
+    const parts = drawn().map((curve, k) => {
       const kind = k >= losses.length ? "parameter" : k ? "other" : "loss";
-      return make("span", `key ${kind}`, make("span", "name", name),
-        ` ${sizes[round] === null ? "not finite" : number(sizes[round])}`);
+      const here = sizeHere(curve);
+      return make("span", `key ${kind}`, make("span", "name", curve[0]),
+        ` ${here === null ? "not finite" : number(here)}`);
     });
     readout.replaceChildren(make("b", "", `Round ${number1} of ${film.count}`), ...parts);
     svg.setAttribute("aria-valuenow", round + 1);
