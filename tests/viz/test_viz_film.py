@@ -84,7 +84,7 @@ def test_each_moment_of_each_round_shows_the_engines_numbers(page, tmp_path):
             if word == "forward":
                 continue
             value, gradient = seen[4 * round_number + place]
-            expect(page.locator(".key.parameter")).to_have_text(f"w {number(value)}")
+            expect(page.locator(".key.parameter")).to_have_text(f"w {number(float(f'{value:.4g}'))}")
             shown = page.locator(f"#n{w}")
             expect(shown).to_contain_text(number(value))
             if gradient is None:

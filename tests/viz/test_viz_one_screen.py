@@ -194,14 +194,19 @@ def test_a_film_in_a_cell_of_jupyterlab_has_a_high_stage_and_steady_names(page, 
             optimizer.zero_grad()
             score = net(x)
             error = score - y
-            loss = (error**2).mean()
+            square = error**2
+            total = square.sum()
+            mean = total / 8
+            half = mean / 2
+            doubled = half * 4
+            loss = doubled / 2
             loss.backward()
             optimizer.step()
     player = open_in_a_notebook(page, tmp_path, viz.show(trace)._repr_mimebundle_()["text/html"], 850)
     player.focus()
     page.keyboard.press("ArrowRight")
     assert player.bounding_box()["height"] <= 590
-    assert page.locator(".stage").bounding_box()["height"] >= 300
+    assert page.locator(".stage").bounding_box()["height"] >= 250
     expect(page.locator(".variables .rest")).to_have_text(re.compile(r"…\d+ more"))
     assert not page.locator(".variables").evaluate(HIDDEN)
     names, around = page.evaluate(NAMES), page.locator(".jp-WindowedPanel-outer")

@@ -14,6 +14,8 @@ export function mountSlider(host, { name, positions, walks, curve }) {
   Object.assign(label.style, { display: "flex", gap: "10px", alignItems: "center", maxWidth: "640px", padding: "4px 12px",
     font: "15px/1.5 system-ui, sans-serif" });
   keepKeys(label);
+  // JupyterLab takes the arrow keys that reach the notebook.
+  label.addEventListener("keydown", (pressed) => { if (!isForThePage(pressed)) pressed.stopPropagation(); });
   host.querySelector("p")?.remove();
   const figure = curveFigure(name, positions, curve);
   host.append(label, place);
@@ -47,7 +49,7 @@ function curveFigure(name, positions, curve) {
   const slope = svgElement("path", { ...line, "stroke-width": 2.5, "stroke-dasharray": "7 4" });
   const dot = svgElement("circle", { r: 5, fill: "currentColor" });
   drawing.append(svgElement("path", { ...line, "stroke-width": 1.5, opacity: 0.6, d: path(known) }), slope, dot);
-  Object.assign(drawing.style, { flex: "1 1 120px", minWidth: "0", maxHeight: "150px", overflow: "hidden" });
+  Object.assign(drawing.style, { flex: "1 1 120px", minWidth: "0", maxHeight: "112px", overflow: "hidden" });
   const said = make("figcaption");
   const element = make("figure", "companion", drawing, said);
   Object.assign(element.style, { display: "flex", flexWrap: "wrap", gap: "2px 10px", fontSize: "13px" });
