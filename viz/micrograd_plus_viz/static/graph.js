@@ -546,10 +546,14 @@ function drawGraph(data, act, details) {
   // `below` is the height of the step's event.
   function follow(step, below) {
     keepPlaces(step);
-    if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]), below);
+    if (step) giveRoom(step, below);
     else if (!view.own) camera.whole();
     fillNear();
   }
+
+  // Brings sender and receiver of a step into view above its event, as `small` as they must be.
+  const giveRoom = (step, below, small) =>
+    camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]), below, small);
 
   // Draws the graph the first time, and again if its room has changed much.
   function fit() {
@@ -602,8 +606,8 @@ function drawGraph(data, act, details) {
   });
   const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
-  return { frame, svg, ...happen, paint, show, compute, point, fit, follow, besides, at, camera, openTo, toggle, partOf,
-    renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
+  return { frame, svg, ...happen, paint, show, compute, point, fit, follow, giveRoom, besides, at, camera, openTo, toggle,
+    partOf, renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     wayOf, itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },

@@ -339,6 +339,7 @@ export function mount(host, data, opts = {}) {
     if (!graph.fit()) return;
     graph.follow(atHand(), event.heightOf(data.steps[index - 1]));
     event.place();
+    event.uncover();
     keepFocus(focused);
   }
 
