@@ -193,7 +193,7 @@ def make_rounds(
         now = between.follow(number)
         if number not in shown:
             continue
-        part = formulas.rename(part_in_order(trace, start, stop, order, names.titles(order), since), order)
+        part = formulas.use_names(part_in_order(trace, start, stop, order, names.titles(order), since), order)
         for node, label in zip(part["nodes"], names.labels(order), strict=True):
             node["label"] = label
         part["has_moments"] = True
@@ -256,7 +256,7 @@ class _Formulas:
         self.formulas: list[Trace] = []
         self._places: dict[str, int] = {}
 
-    def rename(self, part: Trace, order: list[int]) -> Trace:
+    def use_names(self, part: Trace, order: list[int]) -> Trace:
         """Return a round, whose nodes were in `order` in the trace, with its formulas in the names of the round."""
         names = {self.given[node]: escape(each["title"]) for node, each in zip(order, part["nodes"], strict=True)}
         steps = [step | {"formula": self._place(step["formula"], names)} for step in part["steps"]]
