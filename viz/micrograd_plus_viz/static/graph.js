@@ -255,13 +255,16 @@ function drawGraph(data, act, details) {
     writeNode(item, view, camera.room());
   }
 
-  // Only parts in or near the view are filled: a large drawing has thousands of cells.
+  // Of a large drawing, which has thousands of cells, only parts in or near the view are filled.
   function fillNear() {
     const [wide, high] = camera.room();
+    const isSmall = items.size <= MOST_TRIED;
     for (const item of items.values()) {
       if (!item.due) continue;
       const [x, y, w, h] = camera.onScreen(item.box);
-      if (x + w / 2 > -NEAR && x - w / 2 < wide + NEAR && y + h / 2 > -NEAR && y - h / 2 < high + NEAR) fillItem(item);
+      if (isSmall || (x + w / 2 > -NEAR && x - w / 2 < wide + NEAR && y + h / 2 > -NEAR && y - h / 2 < high + NEAR)) {
+        fillItem(item);
+      }
     }
   }
 

@@ -8,6 +8,7 @@ const MOST_ROWS = 12;
 const NARROW = 600;
 const SMALL = 0.75;
 const WORTH_A_ROW = 1.1;
+const WORTH_NEAR = 1.25;
 const MOST_COLUMNS = 6;
 const DOWN = 14;
 const INSET = 12;
@@ -72,7 +73,8 @@ function foldLayers(layers, height, sizeOf, high, down) {
   });
 }
 
-// A drawing much wider than its room wraps to further rows, like text, if it can then be larger.
+// A drawing much wider than its room wraps to further rows, like text, if it can then be larger. What only the first
+// column of a row reads is in that row, unless all would be much smaller.
 function inRows(layers, height, sizeOf, across, room, gap, readerOf) {
   const one = placesInFrame(layers, height, sizeOf, across);
   if (!room) return one;
@@ -85,8 +87,10 @@ function inRows(layers, height, sizeOf, across, room, gap, readerOf) {
   const least = isHigh || scaleOf(one) < SMALL * most ? 1 : 2;
   for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < most && layers.length > least * rows; rows += 1) {
     for (const [width, over] of [[one.width / rows, 0.5], [Math.max(widest, one.width / rows), 0.5], [widest, 0]]) {
-      const laid = stackRows(cutInRows(layers, sizeOf, across, width, over, readerOf)
+      const lay = (readers) => stackRows(cutInRows(layers, sizeOf, across, width, over, readers)
         .map((row) => placesInFrame(row, height, sizeOf, across)), BETWEEN_ROWS * Math.max(0.6, gap));
+      const [near, plain] = [lay(readerOf), lay(() => undefined)];
+      const laid = scaleOf(near) * WORTH_NEAR > scaleOf(plain) ? near : plain;
       if (scaleOf(laid) > WORTH_A_ROW * scaleOf(best) || (isHigh && scaleOf(best) < most && scaleOf(laid) === most)) {
         best = laid;
       }
@@ -95,7 +99,8 @@ function inRows(layers, height, sizeOf, across, room, gap, readerOf) {
   return best;
 }
 
-// A row may exceed its width by part of its last column. What only the first column of a row reads begins that row.
+// A row may exceed its width by part of its last column. What only the first column of a row reads begins that row, if
+// `readerOf` tells the only reader of a part.
 function cutInRows(layers, sizeOf, across, width, over, readerOf) {
   const rows = [[]];
   const wideOf = (layer) => Math.max(...layer.map((part) => sizeOf(part)[0])) + across;
