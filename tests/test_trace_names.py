@@ -693,3 +693,32 @@ def test_an_array_that_the_program_writes_as_a_list_is_called_so():
     with mg.record() as trace:
         (w * [1.0, -1.0] + mg.maximum(w, (0.0, 4.0))).sum().backward()
     assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["w", "[1.0, -1.0]", "(0.0, 4.0)"]
+
+
+def test_a_derivative_does_not_name_the_value_of_its_function():
+    w = leaf([2.0, 3.0])
+
+    def f(x):
+        return (x * mg.sin(x)).sum()
+
+    def titles(program):
+        with mg.record() as trace:
+            program()
+        return [node.title for node in trace.nodes]
+
+    def first():
+        g = mg.grad(f)(w)
+        return g
+
+    def with_value():
+        for _ in range(2):
+            value, g = mg.value_and_grad(f)(w)
+        return value, g
+
+    def second():
+        h = mg.hessian(f)(w)
+        return h
+
+    assert titles(first)[1:] == ["positive (x)", "mg.sin(x)", "x * mg.sin(x)", "(x * mg.sin(x)).sum()"]
+    assert [title for title in titles(with_value) if "sum" in title][-1].startswith("sum (value)")
+    assert not [title for title in titles(second) if "(h)" in title]

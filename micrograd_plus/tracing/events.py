@@ -35,9 +35,12 @@ def reference_to(value: Any) -> Any:
 
 class CallToken:
     """Identity of one call from the user's program into the engine. Two applications that share a token were made in
-    the same call."""
+    the same call. It has the code of the engine's function that the program called."""
 
-    __slots__ = ()
+    __slots__ = ("function",)
+
+    def __init__(self, function: CodeType):
+        self.function = function
 
 
 class Application(NamedTuple):

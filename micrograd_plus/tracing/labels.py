@@ -15,9 +15,10 @@ from typing import Any, cast
 
 from ..core.backward import Part
 from ..core.variable import Variable
+from .events import CallToken
 from .outline import Constant, Number, Outline
 from .recorder import Recorder
-from .sites import INSTALLED, LIBRARIES, USER
+from .sites import INSTALLED, LIBRARIES, USER, is_derivative_code
 from .values import param_text
 
 OF_NOTEBOOKS = ("In", "Out", "exit", "get_ipython", "quit")
@@ -373,7 +374,7 @@ class Labels:
             if label := getattr(application.result, "label", None):
                 return label
             name = self._assigned_name(application.call, application.instruction)
-            if name and not self.outline.is_followed_in_call(position):
+            if name and not self.outline.is_followed_in_call(position) and self._is_returned(position):
                 return name
         elif isinstance(key, Part) and (name := self._part_label(key, position)):
             return name
@@ -386,6 +387,24 @@ class Labels:
         if application.op.name == "getitem" and not _has_arrays(index) and (whole := self._sliced_parameter(position)):
             return f"{whole}[{index_text(index)}]"
         return None
+
+    @cached_property
+    def _first_calls(self) -> dict[CallToken, int]:
+        """The position of the first call of the user's that each call into the engine made."""
+        first: dict[CallToken, int] = {}
+        for call in self.calls.values():
+            if call.token is not None:
+                first[call.token] = min(call.position, first.get(call.token, call.position))
+        return first
+
+    def _is_returned(self, position: int) -> bool:
+        """Return whether a call can have returned what an application computed. Of what a transform computes itself,
+        only the gradient of `mg.grad` is, after its function has run: a Hessian has more parts."""
+        token = self.applications[position].token
+        if token is None or not is_derivative_code(token.function):
+            return True
+        has_run = self._first_calls.get(token, position + 1) <= position
+        return has_run and token.function.co_name == "gradient"
 
     def _assigned_name(self, number: int, instruction: int) -> str | None:
         """Return the variable that a call assigns the result of an instruction to: `loss = mse(x, y)`."""
@@ -424,7 +443,11 @@ class Labels:
                 continue
             if call.runs_users and instruction not in returned_instructions(call.code):
                 continue
-            if parts := self._assigned_parts(call.parent, call.instruction):
+            parts = self._assigned_parts(call.parent, call.instruction)
+            if call.token is not None and is_derivative_code(call.token.function):
+                if parts:  # the value comes first, and the derivatives after it
+                    names.setdefault(position, parts[0])
+            elif parts:
                 self._returned_parts.setdefault(position, parts)
             elif name := self._assigned_name(call.parent, call.instruction):
                 names.setdefault(position, name)

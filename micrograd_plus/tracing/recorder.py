@@ -169,7 +169,7 @@ class Recorder(ChangeNotes):
             frame, token = running
             if frame is inner:
                 return token
-        token = CallToken()
+        token = CallToken(inner.f_code)
         self._running[caller] = inner, token
         return token
 
