@@ -39,8 +39,7 @@ class CallToken:
 
     __slots__ = ("function",)
 
-    def __init__(self, function: CodeType):
-        self.function = function
+    function: CodeType
 
 
 class Application(NamedTuple):

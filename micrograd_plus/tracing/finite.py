@@ -42,8 +42,8 @@ def first_not_finite(nodes: Mapping[int, TraceNode], steps: Iterable[Step]) -> l
     """Return where nan or infinity comes from, as far as there is any.
 
     That is the first result with such entries whose inputs are all finite, or with nan whose inputs have none: scores
-    masked with -inf are infinite on purpose. And it is the first step that sends such entries. Leaves do not count, since
-    their values come from the user.
+    masked with -inf are infinite on purpose. And it is the first step that sends such entries. Leaves do not count,
+    since their values come from the user.
     """
     places: list[NotFinite] = []
     for node in nodes.values():

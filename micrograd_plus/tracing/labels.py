@@ -16,6 +16,7 @@ from typing import Any, cast
 from ..core.backward import Part
 from ..core.variable import Variable
 from .events import CallToken
+from .expressions import can_be_value
 from .outline import Constant, Number, Outline
 from .recorder import Recorder
 from .sites import INSTALLED, LIBRARIES, USER, is_derivative_code
@@ -374,7 +375,7 @@ class Labels:
             if label := getattr(application.result, "label", None):
                 return label
             name = self._assigned_name(application.call, application.instruction)
-            if name and not self.outline.is_followed_in_call(position) and self._is_returned(position):
+            if name and self._is_value(position):
                 return name
         elif isinstance(key, Part) and (name := self._part_label(key, position)):
             return name
@@ -396,6 +397,14 @@ class Labels:
             if call.token is not None:
                 first[call.token] = min(call.position, first.get(call.token, call.position))
         return first
+
+    def _is_value(self, position: int) -> bool:
+        """Return whether an application can be the value of its instruction."""
+        if self.outline.is_followed_in_call(position) or not self._is_returned(position):
+            return False
+        application = self.applications[position]
+        call = self.calls[application.call]
+        return can_be_value(call.code, call.frame.f_globals, application.instruction, application.op.name)
 
     def _is_returned(self, position: int) -> bool:
         """Return whether a call can have returned what an application computed. Of what a transform computes itself,
@@ -445,7 +454,7 @@ class Labels:
                 continue
             parts = self._assigned_parts(call.parent, call.instruction)
             if call.token is not None and is_derivative_code(call.token.function):
-                if parts:  # the value comes first, and the derivatives after it
+                if parts and not parts[0].startswith("_"):  # the value comes first, and the derivatives after it
                     names.setdefault(position, parts[0])
             elif parts:
                 self._returned_parts.setdefault(position, parts)

@@ -93,8 +93,8 @@ def before(trace: Trace, stop: int, hides: str | None = None) -> Trace:
 
 def _static(full: dict[str, Any], values: _Places) -> dict[str, Any]:
     """Return the data known from the start: the program, and the values before its walk."""
-    static = {name: thing for name, thing in full.items() if name not in
-            ("steps", "values", "formulas", "rules", "insides", "walks", "early", "gradients", "error", "odd")}  # fmt: skip
+    of_parts = ("steps", "values", "formulas", "rules", "insides", "walks", "early", "gradients", "error", "odd")
+    static = {name: thing for name, thing in full.items() if name not in of_parts}
     static["nodes"] = [node | {"value": values.new(node["value"])} for node in full["nodes"]]
     return static | {"gradients": [], "error": None}
 
@@ -126,8 +126,8 @@ def _part(
 
 
 def _begun_walks(full: dict[str, Any], values: _Places, stop: int) -> list[dict[str, Any]]:
-    """Return the walks that have begun when step `stop` is taken. The one that it belongs to is without the gradients at
-    its end, which would give answers away."""
+    """Return the walks that have begun when step `stop` is taken. The one that it belongs to is without the gradients
+    at its end, which would give answers away."""
     begun = [walk for walk in full["walks"] if walk["at"] <= stop]
     return [
         walk | {
