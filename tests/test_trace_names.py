@@ -738,3 +738,15 @@ def test_what_python_computes_for_each_entry_does_not_have_the_name_of_the_whole
         "tanh (s)", "tanh (t)", "exp #1", "add (total) #1", "exp #2", "add (total) #2", "multiply (product) #1",
         "multiply (product) #2", "sin (several[0])", "sin (several[1])", "multiply",
     ]  # fmt: skip
+
+
+def test_a_dictionary_may_change_while_names_are_read_from_it():
+    class Key:
+        def __repr__(self):
+            table[len(table)] = 0  # as another thread might
+            return "key"
+
+    table = {Key(): leaf([2.0, 3.0]), "other": leaf([1.0])}
+    with mg.record() as trace:
+        (next(iter(table.values())) * table["other"]).sum().backward()
+    assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["table[key]", 'table["other"]']
