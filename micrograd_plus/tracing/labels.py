@@ -409,8 +409,8 @@ class Labels:
         return can_be_value(call.code, call.frame.f_globals, application.instruction, application.op.name)
 
     def _is_returned(self, position: int) -> bool:
-        """Return whether a call can have returned what an application computed. Of what a transform computes itself,
-        only the gradient of `mg.grad` is, after its function has run: a Hessian has more parts."""
+        """Return whether a call can have returned the result of an application. A transform computes most results for
+        itself; the last one of `mg.grad`, after its function has run, is the gradient that it returns."""
         token = self.applications[position].token
         if token is None or not is_derivative_code(token.function):
             return True
