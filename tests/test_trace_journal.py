@@ -423,7 +423,7 @@ def test_a_leaf_that_needs_no_gradient_any_more_loses_it():
     assert None in trace.gradients.values()
 
 
-def test_a_leaf_that_is_frozen_before_its_walk_begins_without_a_gradient():
+def test_a_leaf_that_is_frozen_before_its_walk_begins_empty():
     x, y = (mg.tensor(number, requires_grad=True) for number in (2.0, 3.0))
 
     def program():

@@ -725,7 +725,7 @@ def test_a_derivative_does_not_name_the_value_of_its_function():
     assert not [title for title in titles(second) if "(h)" in title]
 
 
-def test_what_python_computes_for_each_entry_does_not_have_the_name_of_the_whole():
+def test_entries_that_python_computes_lack_the_name_of_the_whole():
     a, b = leaf(2.0), leaf(3.0)
     with mg.record() as trace:
         s, t = map(mg.tanh, (a, b))

@@ -287,7 +287,7 @@ def test_a_count_of_arrivals_says_which_arrows_bring_something():
     assert counts == {"In 2: 2 of the arrows that leave z lead on to add (loss) without a cut."}
 
 
-def test_a_quiz_shows_the_values_of_each_moment_and_none_of_later_ones():
+def test_a_quiz_shows_values_of_each_moment_but_no_later_ones():
     trace = rounds()
     data = viz.quiz(trace, 8, "gradient").data
     w = data["names"].index("w")
