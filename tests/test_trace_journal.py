@@ -436,3 +436,15 @@ def test_a_page_says_what_a_checkpoint_would_compute_again():
     assert moment["say"] == "checkpoint would drop, without this record, the graph of tanh (y)."
     end = "Before this step, checkpoint would compute again, without this record, tanh (y) #2. Afterwards, "
     assert end in payload(normalize(trace_data(trace)))["steps"][3]["say"]
+
+
+def test_a_walk_that_reads_what_a_leaf_held_earlier_writes_nothing():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = mg.sin(x)
+        x.assign(3.0)
+        (slope,) = y.gradients(create_graph=True).values()
+        (slope * x).backward()
+    writes = [(entry.by, entry.before, entry.after) for entry in trace.journal if entry.of == "value"]
+    assert writes == [("assign", 2.0, 3.0)]
+    assert [walk.leaves[0].value for walk in trace.walks] == [3.0, 3.0]

@@ -9,37 +9,19 @@ import micrograd_plus as mg
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import (
-    Layers,
-    Loop,
-    Program,
-    Scalars,
-    array,
-    differences,
-    same,
-    second_run_differences,
-    states_of,
-)
+from training_programs import array, differences, make_program, same, second_run_differences, states_of
 
 from .harness import SAME
 
-FAMILIES = (Program, Loop, Layers, Scalars)
-"""Kinds of programs, which take turns."""
-
 
 def record_program(case: int) -> tuple[Any, Any, dict[str, int]]:
-    """Run a random training program. Return its trace, what its leaves held, and the node of each leaf."""
+    """Run a random training program. Return its trace, what its leaves and results that keep gradients held, and the
+    node of each."""
     program = make_program(case)
     trace, witness = program.run()
     ids = trace.source.outline.ids
-    keys = {name: id(program.node_of(leaf)) for name, leaf in program.leaves.items()}
+    keys = {name: id(program.node_of(leaf)) for name, leaf in program.followed.items()}
     return trace, witness, {name: ids[key] for name, key in keys.items() if key in ids}
-
-
-def make_program(case: int) -> Program:
-    """Return a random training program, which draws the same random numbers each time."""
-    mg.random.seed(case)
-    return FAMILIES[case % len(FAMILIES)](case)
 
 
 def run(case: int) -> str:
@@ -144,6 +126,7 @@ def compare(page: Any, word: str, number: int, node: int, place: int | None, tru
     shown = None if place is None else page["values"][place]
     if shown is None or truth is None:
         return [] if shown is truth is None else [(word, number, node, shown, truth)]
-    entries = np.array([float(x) for x in shown["data"]]).reshape(shown["shape"])
+    entries = np.array([complex(*map(float, x)) if isinstance(x, list) else float(x) for x in shown["data"]]).reshape(
+        shown["shape"])  # fmt: skip
     is_equal = same(entries, truth) or np.allclose(entries, truth, rtol=1e-12, atol=0, equal_nan=True)
     return [] if is_equal else [(word, number, node, entries, truth)]
