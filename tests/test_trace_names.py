@@ -693,3 +693,15 @@ def test_an_array_that_the_program_writes_as_a_list_is_called_so():
     with mg.record() as trace:
         (w * [1.0, -1.0] + mg.maximum(w, (0.0, 4.0))).sum().backward()
     assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["w", "[1.0, -1.0]", "(0.0, 4.0)"]
+
+
+def test_a_dictionary_may_change_while_names_are_read_from_it():
+    class Key:
+        def __repr__(self):
+            table[len(table)] = 0  # as another thread might
+            return "key"
+
+    table = {Key(): leaf([2.0, 3.0]), "other": leaf([1.0])}
+    with mg.record() as trace:
+        (next(iter(table.values())) * table["other"]).sum().backward()
+    assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["table[key]", 'table["other"]']

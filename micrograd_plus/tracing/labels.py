@@ -133,15 +133,17 @@ def _is_value(value: object) -> bool:
 
 def _members(value: Any, keys: dict[str, str]) -> Iterable[tuple[str, Any]]:
     """Yield the members of a list, a tuple, a dictionary or an object of a class of the user's, each with what its
-    program, which writes `keys` in its own quotes, writes behind the whole: `[0]`, `["W1"]`, `.w`."""
+    program, which writes `keys` in its own quotes, writes behind the whole: `[0]`, `["W1"]`, `.w`. Dictionaries are
+    copied, because another thread of the program may change them meanwhile."""
     if isinstance(value, (list, tuple)):
         members = cast("list[Any]", value)
         fields: tuple[str, ...] = getattr(members, "_fields", ())
         return zip([f".{name}" for name in fields] or map("[{}]".format, count()), members, strict=False)
     if isinstance(value, dict):
-        return ((f"[{_key_text(key, keys)}]", each) for key, each in cast("dict[Any, Any]", value).items())
+        items = [*cast("dict[Any, Any]", value).items()]
+        return ((f"[{_key_text(key, keys)}]", each) for key, each in items)
     attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(value.__class__) else {}
-    return ((f".{name}", each) for name, each in attributes.items() if not name.startswith("_"))
+    return ((f".{name}", each) for name, each in [*attributes.items()] if not name.startswith("_"))
 
 
 def _is_users_class(kind: type) -> bool:

@@ -12,7 +12,8 @@ const MARGIN = 24;
 const MOST_BELOW = 0.6;
 const OVERVIEW = [158, 64];
 
-// `scene` has the size of the drawing, the width of its empty border, its boxes, and what is written again as the scale changes.
+// `scene` has the size of the drawing, the width of its empty border, its boxes, and what is written again as the scale
+// changes.
 function makeCamera(svg, world, overview, scene) {
   const view = { x: 0, y: 0, scale: 1, own: false };
   // The drawing in which a node keeps its place, at its scale.
