@@ -127,6 +127,8 @@ def compare(page: Any, word: str, number: int, node: int, place: int | None, tru
     shown = None if place is None else page["values"][place]
     if shown is None or truth is None:
         return [] if shown is truth is None else [(word, number, node, shown, truth)]
+    if "data" not in shown:  # a film leaves out entries that no tile shows
+        return []
     entries = np.array([complex(*map(float, x)) if isinstance(x, list) else float(x) for x in shown["data"]]).reshape(
         shown["shape"])  # fmt: skip
     most = 1e-12 if np.size(truth) <= WRITTEN else 5.1 * 10.0**-DIGITS
