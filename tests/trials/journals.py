@@ -8,6 +8,7 @@ import numpy as np
 import micrograd_plus as mg
 from micrograd_plus_viz.cells import DIGITS, WRITTEN
 from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.rounds import LoopGraph
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
 from training_programs import array, differences, make_program, same, second_run_differences, states_of
@@ -82,11 +83,11 @@ def film_differences(trace: Any) -> list[tuple[Any, ...]]:
     if film is None:
         return []
     page, states, at = payload(film), list(states_of(trace)), 0
-    ids = {node.title: node.id for node in trace.nodes if node.kind == "leaf" and node.requires_grad}
-    nodes = {str(place): ids[name] for place, name in enumerate(page["names"]) if name in ids}
+    _, orders = rounds_of(trace)
     begins = [place + 1 for place, entry in enumerate(trace.journal) if entry.kind == "begin"]
     each_begins = begins[:: len(begins) // film["film_rounds"]]
     for number, moments in enumerate(page["film"]["moments"]):
+        nodes = {str(place): node for place, node in enumerate(orders[number])}
         for word in ("before", "after"):
             for moment in moments[word]:
                 found = [k for k in range(at, len(states)) if not moment_differences(page, moment, nodes, states[k])]
@@ -99,6 +100,13 @@ def film_differences(trace: Any) -> list[tuple[Any, ...]]:
                 if wrong:
                     return [("begin of a walk", number, *wrong[0])]
     return []
+
+
+def rounds_of(trace: Any) -> tuple[Any, Any]:
+    """Return the steps of each round of a trace's film, and its nodes in the order in which the film has them."""
+    graph = LoopGraph(normalize(trace_data(trace)))
+    ranges = graph.find_rounds()
+    return ranges, graph.match_nodes(ranges) or graph.match_nodes(ranges, with_dead=False)
 
 
 def moment_differences(page: Any, moment: Any, nodes: dict[str, int], state: Any) -> list[tuple[Any, ...]]:

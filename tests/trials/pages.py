@@ -20,13 +20,12 @@ from browser import start_browser
 from install_browser import find_browser
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.player import player_source
-from micrograd_plus_viz.rounds import LoopGraph
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
 from training_programs import differences, same, states_of
 
 from .harness import SAME
-from .journals import record_program
+from .journals import record_program, rounds_of
 
 MINUS = "−"
 CHANGES = {
@@ -364,9 +363,7 @@ class FilmTruth(Truth):
 
     def __init__(self, trace: Any, data: Any):
         super().__init__(trace, data)
-        graph = LoopGraph(normalize(trace_data(trace)))
-        self.ranges = graph.find_rounds()
-        self.orders = graph.match_nodes(self.ranges) or graph.match_nodes(self.ranges, with_dead=False)
+        self.ranges, self.orders = rounds_of(trace)
         self.reached = 0
 
     def check(self, state: Any, shown: Any) -> Iterator[Finding]:
