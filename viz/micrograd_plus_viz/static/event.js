@@ -13,6 +13,7 @@ const WORTH_SMALLER = 40;
 // How much larger numbers are than text; arrays are where the drawing is.
 const LARGER = 1.35;
 const MOST_PIECES = 100;
+const FORMULA_SIZES = ["large", "medium", "small"];
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
   leave: [0.7, 0.95] };
@@ -400,13 +401,20 @@ function makeEvent(data, graph) {
   return { open, clear, place, at, heightOf, words, flyers: () => flyers };
 }
 
-// Shows a formula in the largest size at which all its lines fit, and none is too long.
-function fitFormula(place) {
+// Shows the formula of a step in the largest size at which all its lines fit, and none is too long. Alike steps share
+// the size, because measuring lays the page out once more.
+function fitFormula(place, needed, step) {
   const shown = place.firstChild;
-  for (const size of ["large", "medium", "small"]) {
-    place.dataset.size = size;
-    if (!shown || (shown.scrollHeight <= shown.clientHeight + 1 && shown.scrollWidth <= shown.clientWidth + 1)) return;
+  if (!shown) return;
+  const like = `formula ${step.formula ?? step.rule}`;
+  let at = needed.get(like) ?? 0;
+  const overflows = () => shown.scrollHeight > shown.clientHeight + 1 || shown.scrollWidth > shown.clientWidth + 1;
+  place.dataset.size = FORMULA_SIZES[at];
+  while (at < FORMULA_SIZES.length - 1 && overflows()) {
+    at += 1;
+    place.dataset.size = FORMULA_SIZES[at];
   }
+  needed.set(like, at);
 }
 
 // The formula of a step, at the edge of the stage.

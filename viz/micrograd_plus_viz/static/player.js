@@ -169,7 +169,7 @@ export function mount(host, data, opts = {}) {
     }
     const atEdge = panel.hidden && step && !failed && !isAsked() ? edgeFormula(data, step) : null;
     rule.replaceChildren(...[atEdge].filter(Boolean));
-    fitFormula(rule);
+    fitFormula(rule, needed, step);
     if (panel.hidden) { settle(player); return; }
     panel.className = "panel";
     if (selected !== null) {
