@@ -459,8 +459,9 @@ def test_a_walk_that_reads_what_a_leaf_held_earlier_writes_nothing():
     with mg.record() as trace:
         y = x * x * x
         x.assign(3.0)
+        z = x * 2.0
         (slope,) = y.gradients(create_graph=True).values()
-        (slope * x).backward()
+        (slope * z).backward()
     writes = [(entry.by, entry.before, entry.after) for entry in trace.journal if entry.of == "value"]
     assert writes == [("assign", 2.0, 3.0)]
     assert [walk.leaves[0].value for walk in trace.walks] == [3.0, 3.0]

@@ -120,7 +120,7 @@ class Program:
         return mg.optim.Adam(parameters, lr=0.05)
 
     @property
-    def followed(self):
+    def watchlist(self):
         """The values whose states the journal must know, by name: the leaves, and results that keep gradients."""
         return ChainMap(self.leaves, self.results)
 
@@ -138,7 +138,7 @@ class Program:
 
     def run(self):
         with mg.record() as trace:
-            witness = self.witness(trace.source.history.recorder, self.followed)
+            witness = self.witness(trace.source.history.recorder, self.watchlist)
             with record_to(witness):
                 self.rounds()
             witness.main.look_for_writes()
@@ -520,14 +520,14 @@ def chosen_rows(value):
     return value[[0, 1, 0]]
 
 
-def stacked(value):
+def stack_parts(value):
     parts = [value, value * 2.0]
     whole = mg.stack(parts, axis=1)
     parts[0] = whole
     return whole
 
 
-def joined(value):
+def join_parts(value):
     parts = [value, mg.sin(value), value]
     whole = mg.concatenate(parts)
     parts.clear()
@@ -541,7 +541,7 @@ def each_row(value):
     return total
 
 
-def unstacked(value):
+def unstack_entries(value):
     first, second, *_ = mg.unstack(value, axis=-1)
     return first * second
 
@@ -574,8 +574,8 @@ def product(value):
     return value @ value.mT
 
 
-WAYS = [first_part, turned_part, chosen_rows, stacked, joined, each_row, unstacked, split, largest, factors, triangle,
-        product]  # fmt: skip
+WAYS = [first_part, turned_part, chosen_rows, stack_parts, join_parts, each_row, unstack_entries, split, largest,
+        factors, triangle, product]  # fmt: skip
 
 # Changes ------------------------------------------------
 
@@ -620,7 +620,7 @@ def differences(trace, witness, ids):
     """Return where the journal says something else than the witness saw; `ids` maps names of leaves to nodes."""
     found = []
     states, ends = list(states_of(trace)), [0, *trace.source.journal.ends]
-    followed = {entry.node for entry in trace.journal if entry.of == "gradient"} | {*states[0][0]}
+    noted = {entry.node for entry in trace.journal if entry.of == "gradient"} | {*states[0][0]}
     over = {entry.walk + 1: place + 1 for place, entry in enumerate(trace.journal) if entry.kind == "end"}
     for moment, state in witness.states:
         changes, walks = moment if isinstance(moment, tuple) else (moment, 0)
@@ -632,7 +632,7 @@ def differences(trace, witness, ids):
             shown = values.get(node, trace.nodes[node].value)
             if not same(shown, value):
                 found.append((changes, name, "value", shown, value))
-            if node not in followed and isinstance(moment, tuple):
+            if node not in noted and isinstance(moment, tuple):
                 continue  # a `Value` whose gradient only walks change
             is_none = isinstance(moment, tuple) and not gradient and not gradients.get(node)
             if not is_none and not same(gradients.get(node), gradient):

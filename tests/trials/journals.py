@@ -22,7 +22,7 @@ def record_program(case: int) -> tuple[Any, Any, dict[str, int]]:
     program = make_program(case)
     trace, witness = program.run()
     ids = trace.source.outline.ids
-    keys = {name: id(program.node_of(leaf)) for name, leaf in program.followed.items()}
+    keys = {name: id(program.node_of(leaf)) for name, leaf in program.watchlist.items()}
     return trace, witness, {name: ids[key] for name, key in keys.items() if key in ids}
 
 

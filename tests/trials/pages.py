@@ -538,11 +538,11 @@ def shows_tile(tile: Any, held: np.ndarray | None) -> bool:
              for x, y in re.findall(r"M([\d.]+),([\d.]+)h", d)]  # fmt: skip
     if len(cells) != held.size:
         return any(all(map(is_shade, [shade for *_, shade in sorted(cells)], coarse.ravel()))
-                   for coarse in coarsened(held, cells))  # fmt: skip
+                   for coarse in coarsen(held, cells))  # fmt: skip
     return all(map(is_shade, [shade for *_, shade in in_order_of_entries(cells, held.shape)], held.ravel()))
 
 
-def coarsened(held: np.ndarray, cells: list[Cell]) -> Iterator[np.ndarray]:
+def coarsen(held: np.ndarray, cells: list[Cell]) -> Iterator[np.ndarray]:
     """Yield the entries that as many cells show, row by row: of each block the largest. Slices are beside each other,
     or below each other."""
     high, across = (len({cell[axis] for cell in cells}) for axis in (0, 1))
