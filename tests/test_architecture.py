@@ -454,7 +454,8 @@ def packed_sources() -> dict[str, str]:
     """Return the code of each output and page as a function body, by name."""
     whole = "\n".join([player.player_source(), player.text("parts.js")])
     return {
-        "a player in a notebook": unpack(player.compressed_player()),
+        "a player in a notebook": unpack(player.compressed_player(with_film=False)),
+        "a film in a notebook": unpack(player.compressed_player()),
         "a quiz in a notebook": unpack(player.compressed_player(with_quiz=True)),
         "a recorded slider": unpack(player.compressed_slider()),
         "a question card": unpack(player.compressed_cards()),

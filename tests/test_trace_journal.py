@@ -130,6 +130,22 @@ def test_a_second_walk_names_the_gradient_before_it_once():
     assert lines[-1] == "in all, the walk has changed the .grad of x: from 27 to 54"
 
 
+def test_a_contribution_of_zero_is_said_alike_before_and_after_loading():
+    x, zero = mg.tensor(3.0, requires_grad=True), mg.tensor(0.0)
+
+    def program():
+        z = x * x
+        z.backward()
+        (z * zero).backward()
+
+    lines, trace = record_lines(program)
+    assert len([line for line in lines if "whose .grad was 6 before this walk" in line]) == 2
+    x.grad = 1.0
+    lines, trace = record_lines((x * x).backward)
+    assert len([line for line in lines if "before this walk" in line]) == 1
+    assert str(mg.load_trace(trace.to_json())) == str(trace)
+
+
 def test_gradients_that_a_walk_returns_leave_grad_alone():
     x = mg.tensor(3.0, requires_grad=True)
     x.grad = 5.0
@@ -444,6 +460,21 @@ def test_a_leaf_that_needs_no_gradient_any_more_loses_it():
     assert None in trace.gradients.values()
 
 
+def test_a_leaf_that_is_frozen_before_its_walk_begins_empty():
+    x, y = (mg.tensor(number, requires_grad=True) for number in (2.0, 3.0))
+
+    def program():
+        (x * y).backward()
+        product = x * y
+        x.requires_grad = False
+        product.backward()
+
+    lines, _ = record_lines(program)
+    assert x.grad is None
+    assert [line for line in lines if "gradient of x" in line] == ["requires_grad clears the gradient of x"]
+    assert "3. multiply (product) sends 3 to x (a)" in lines
+
+
 def test_a_page_says_what_a_checkpoint_would_compute_again():
     w = mg.tensor(0.5, requires_grad=True)
     with mg.record() as trace:
@@ -457,3 +488,16 @@ def test_a_page_says_what_a_checkpoint_would_compute_again():
     assert moment["say"] == "checkpoint would drop, without this record, the graph of tanh (y)."
     end = "Before this step, checkpoint would compute again, without this record, tanh (y) #2. Afterwards, "
     assert end in payload(normalize(trace_data(trace)))["steps"][3]["say"]
+
+
+def test_a_walk_that_reads_what_a_leaf_held_earlier_writes_nothing():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = x * x * x
+        x.assign(3.0)
+        z = x * 2.0
+        (slope,) = y.gradients(create_graph=True).values()
+        (slope * z).backward()
+    writes = [(entry.by, entry.before, entry.after) for entry in trace.journal if entry.of == "value"]
+    assert writes == [("assign", 2.0, 3.0)]
+    assert [walk.leaves[0].value for walk in trace.walks] == [3.0, 3.0]

@@ -1,7 +1,8 @@
-"""Random training programs, run under a recorder, with a witness of what the engine's leaves held at each event."""
+"""Random training programs, run under a recorder, with a witness of what the engine's leaves, and the results whose
+gradients a program keeps, held at each event."""
 
 import contextlib
-from collections import Counter
+from collections import ChainMap, Counter
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from micrograd_plus.transforms.captures import Captures
 
 
 class Witness(Recorder):
-    """Recorder that copies the value and the gradient of each leaf whenever the main recorder has noted something.
+    """Recorder that copies the value and the gradient of each leaf, and of other values that a program names, whenever
+    the main recorder has noted something.
 
     Writes are announced before they happen, and other events after, so a state belongs to a count of changes.
     """
@@ -58,6 +60,10 @@ class WitnessOfValues(Witness):
     def on_walk_rejection(self, root):
         self.arrivals.append([])
 
+    def on_change(self, kind, subject, before, after, by=None):
+        if by != "_backward":  # which has changed all inputs before it announces the first
+            super().on_change(kind, subject, before, after, by)
+
 
 class WalkCounter(Captures):
     """Recorder that counts walks. Checkpoints still run their functions again, as without a record."""
@@ -78,7 +84,7 @@ def state_of(leaf):
     """Return copies of the value and the gradient of a leaf."""
     if isinstance(leaf, Value):
         return np.array(leaf.data), array(leaf.grad)
-    return leaf._data.copy(), array(leaf.node.grad)
+    return leaf._data.copy(), array(getattr(leaf.node, "grad", None))
 
 
 def array(gradient):
@@ -86,19 +92,17 @@ def array(gradient):
     return None if gradient is None else np.array(getattr(gradient, "_data", gradient))
 
 
-SHAPES = [(), (3,), (2, 3), (1, 3)]
-
-
 class Program:
     """One random training program. `run` records it and returns the trace and the witness."""
 
     witness = Witness
+    shapes = ((), (3,), (2, 3), (1, 3))
 
     def __init__(self, seed):
         self.seed, self.random = seed, np.random.default_rng(seed)
-        shapes = [SHAPES[self.random.integers(4)] for _ in range(self.random.integers(2, 5))]
-        self.leaves = {f"p{i}": mg.tensor(self.random.normal(size=shape), requires_grad=True)
-                       for i, shape in enumerate(shapes)}
+        shapes = [self.shapes[self.random.integers(4)] for _ in range(self.random.integers(2, 5))]
+        self.leaves = {f"p{i}": mg.tensor(self.entries(shape), requires_grad=True) for i, shape in enumerate(shapes)}
+        self.results = {}
         self.handles, self.second_runs, self.walks = [], [], WalkCounter()
         if self.chance(0.2):
             next(iter(self.leaves.values())).grad = self.random.normal(size=shapes[0])
@@ -106,7 +110,25 @@ class Program:
         half = max(1, len(names) // 2)
         self.optimizers = [mg.optim.SGD(names[:half], lr=0.1, momentum=0.5 * self.chance(0.3))]
         if names[half:]:
-            self.optimizers.append(mg.optim.Adam(names[half:], lr=0.05))
+            self.optimizers.append(self.second_optimizer(names[half:]))
+
+    def entries(self, shape):
+        """Return random entries for a leaf."""
+        return self.random.normal(size=shape)
+
+    def second_optimizer(self, parameters):
+        return mg.optim.Adam(parameters, lr=0.05)
+
+    @property
+    def watchlist(self):
+        """The values whose states the journal must know, by name: the leaves, and results that keep gradients."""
+        return ChainMap(self.leaves, self.results)
+
+    def keep(self, result):
+        """Follow a result, which keeps its gradient. Return it."""
+        if result.requires_grad:
+            self.results[f"r{len(self.results)}"] = result.retain_grad()
+        return result
 
     def chance(self, share):
         return self.random.random() < share
@@ -116,7 +138,7 @@ class Program:
 
     def run(self):
         with mg.record() as trace:
-            witness = self.witness(trace.source.history.recorder, self.leaves)
+            witness = self.witness(trace.source.history.recorder, self.watchlist)
             with record_to(witness):
                 self.rounds()
             witness.main.look_for_writes()
@@ -248,16 +270,31 @@ class Program:
             loss.backward()
 
     def change_something(self):
+        if self.results and self.chance(0.4):
+            self.change_result()
+            return
         leaf, number = self.leaf(), float(self.random.normal())
         if self.chance(0.5):
             VALUE_CHANGES[self.random.integers(len(VALUE_CHANGES))](leaf, number)
         elif self.chance(0.3):
             parameters = list(self.leaves.values())
+            reals = [parameter for parameter in parameters if parameter.dtype.kind != "c"]
             clips = [lambda: mg.nn.utils.clip_grad_norm_(parameters, 0.5),
-                     lambda: mg.nn.utils.clip_grad_value_(parameters, 0.1)]
+                     lambda: mg.nn.utils.clip_grad_value_(reals, 0.1)]
             clips[self.random.integers(2)]()
         elif leaf.grad is not None and leaf.grad.is_leaf:
             GRADIENT_CHANGES[self.random.integers(len(GRADIENT_CHANGES))](leaf, number)
+
+    def change_result(self):
+        """Change the gradient that one of the latest results keeps, or set one."""
+        latest = [*self.results.values()][-3:]
+        result, number = latest[self.random.integers(len(latest))], float(self.random.normal())
+        if self.chance(0.3):
+            result.grad = None
+        elif result.grad is None or not result.grad.is_leaf:
+            set_gradient(result, number)
+        else:
+            GRADIENT_CHANGES[self.random.integers(len(GRADIENT_CHANGES))](result, number)
 
 
 class Loop(Program):
@@ -266,6 +303,53 @@ class Loop(Program):
     def round(self):
         self.random = np.random.default_rng([self.seed, 1])
         super().round()
+
+
+class Rivals(Program):
+    """A random training program with several walks in each round, as of a generator and a discriminator: each optimiser
+    steps after walks of its own, values and gradients change between the walks, and a walk may go through what another
+    one went through, checkpoints included."""
+
+    def round(self):
+        shared = self.keep(self.forward()) if self.chance(0.6) else None
+        for optimizer in self.optimizers * int(self.random.integers(1, 3)):
+            if self.chance(0.7):
+                optimizer.zero_grad(set_to_none=self.chance(0.7))
+            loss = self.forward()
+            if shared is not None and self.chance(0.7):
+                loss = loss + mg.tanh(shared)
+            self.backward(loss)
+            for _ in range(self.random.integers(0, 3)):
+                self.change_something()
+            if self.chance(0.8):
+                optimizer.step()
+        while self.handles and self.chance(0.5):
+            self.handles.pop().remove()
+
+
+class Arrays(Program):
+    """A random training program of arrays with up to four axes, some of them complex: parts of arrays, operations with
+    several results, lists that change after they were joined, and results that keep their gradients."""
+
+    shapes = ((2, 3, 2), (2, 1, 2, 3), (3, 3), (5, 2, 2))
+
+    def entries(self, shape):
+        real = super().entries(shape)
+        return real + 1j * super().entries(shape) if self.chance(0.2) else real
+
+    def second_optimizer(self, parameters):
+        return mg.optim.SGD(parameters, lr=0.05)
+
+    def forward(self):
+        total = norm(self.leaf())
+        for _ in range(self.random.integers(2, 4)):
+            value = self.vary(self.leaf())
+            if self.chance(0.4):
+                value = self.keep(value * 2.0)
+            term = WAYS[self.random.integers(len(WAYS))](value)
+            self.register_hooks(term)
+            total = total + norm(term)
+        return total
 
 
 class Layers(Program):
@@ -340,6 +424,7 @@ class Scalars(Program):
             total = (total * other, total + other, total - other, total / (other * other + 1.0), total + total)[
                 self.random.integers(5)]  # fmt: skip
             self.made.append(total)
+        self.results |= {f"r{len(self.results) + i}": value for i, value in enumerate(self.made)}
         return total * total
 
     def backward(self, loss):
@@ -359,7 +444,9 @@ class Scalars(Program):
 
     def change_something(self):
         leaf, number = self.leaf(), float(self.random.normal())
-        if self.chance(0.3):
+        if self.made and self.chance(0.2):
+            self.made[self.random.integers(len(self.made))].grad = number
+        elif self.chance(0.3):
             leaf.data = number
         elif self.chance(0.5):
             leaf.grad *= 0.5
@@ -413,6 +500,85 @@ def write_into_array_later(leaf, number):
     held[...] = number
 
 
+# Ways of arrays -----------------------------------------
+
+
+def norm(value):
+    """Return the sum of the squares of a value's entries, a real number."""
+    return mg.real(value * mg.conj(value)).sum()
+
+
+def first_part(value):
+    return value[0] * value[..., -1:]
+
+
+def turned_part(value):
+    return value[::-1, None].swapaxes(0, -1)
+
+
+def chosen_rows(value):
+    return value[[0, 1, 0]]
+
+
+def stack_parts(value):
+    parts = [value, value * 2.0]
+    whole = mg.stack(parts, axis=1)
+    parts[0] = whole
+    return whole
+
+
+def join_parts(value):
+    parts = [value, mg.sin(value), value]
+    whole = mg.concatenate(parts)
+    parts.clear()
+    return whole
+
+
+def each_row(value):
+    total = 0.0
+    for row in value:
+        total = total + row * row
+    return total
+
+
+def unstack_entries(value):
+    first, second, *_ = mg.unstack(value, axis=-1)
+    return first * second
+
+
+def split(value):
+    first, second = mg.split(value, [1])
+    return mg.sin(first) * second
+
+
+def largest(value):
+    entries, _ = mg.topk(mg.real(value).reshape(-1), 3)
+    return entries
+
+
+def regular(value):
+    """Return matrices from a part of an array, which no entries can make singular."""
+    return mg.sin(mg.real(value)[..., :2, :2]) + 3.0 * np.eye(2)
+
+
+def factors(value):
+    q, r = mg.linalg.qr(regular(value))
+    return q @ mg.sin(r)
+
+
+def triangle(value):
+    return mg.linalg.qr(regular(value))[1]
+
+
+def product(value):
+    return value @ value.mT
+
+
+WAYS = [first_part, turned_part, chosen_rows, stack_parts, join_parts, each_row, unstack_entries, split, largest,
+        factors, triangle, product]  # fmt: skip
+
+# Changes ------------------------------------------------
+
 VALUE_CHANGES = [descend, descend_by_array, write_into_array, write_entries, assign, write_into_array_later]
 GRADIENT_CHANGES = [scale_gradient, set_gradient, write_into_gradient, write_into_array_of_gradient]
 
@@ -423,6 +589,17 @@ def move(leaf):
 
 def fail(gradient):
     raise ValueError("deliberate")
+
+
+KINDS = (Program, Layers, Scalars, Rivals, Arrays)
+FAMILIES = [family for kind in KINDS for family in (kind, type(f"{kind.__name__}Loop", (Loop, kind), {}))]
+"""Kinds of programs, which take turns: rounds that differ, and rounds that do the same."""
+
+
+def make_program(case):
+    """Return a random training program, which draws the same random numbers each time."""
+    mg.random.seed(case)
+    return FAMILIES[case % len(FAMILIES)](case)
 
 
 # Comparing ----------------------------------------------------------------------------------------------------------
@@ -443,6 +620,7 @@ def differences(trace, witness, ids):
     """Return where the journal says something else than the witness saw; `ids` maps names of leaves to nodes."""
     found = []
     states, ends = list(states_of(trace)), [0, *trace.source.journal.ends]
+    noted = {entry.node for entry in trace.journal if entry.of == "gradient"} | {*states[0][0]}
     over = {entry.walk + 1: place + 1 for place, entry in enumerate(trace.journal) if entry.kind == "end"}
     for moment, state in witness.states:
         changes, walks = moment if isinstance(moment, tuple) else (moment, 0)
@@ -451,8 +629,11 @@ def differences(trace, witness, ids):
             if name not in ids:
                 continue
             node = ids[name]
-            if not same(values[node], value):
-                found.append((changes, name, "value", values[node], value))
+            shown = values.get(node, trace.nodes[node].value)
+            if not same(shown, value):
+                found.append((changes, name, "value", shown, value))
+            if node not in noted and isinstance(moment, tuple):
+                continue  # a `Value` whose gradient only walks change
             is_none = isinstance(moment, tuple) and not gradient and not gradients.get(node)
             if not is_none and not same(gradients.get(node), gradient):
                 found.append((changes, name, "gradient", gradients.get(node), gradient))

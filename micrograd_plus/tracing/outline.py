@@ -87,6 +87,12 @@ class Outline:
         self.writes: dict[int, list[Write]] = {}
         """The arrays that leaves held, by the id of the key, for leaves that were used with more than one."""
         self._saved: dict[int, Any] = {}
+        self._in_walks = {
+            position for walk in history.recorder.walks if walk.direction == "backward" and walk.positions
+            for position in range(walk.position, walk.positions[-1])
+        }  # fmt: skip
+        """The positions of applications that rules made. They read what leaves held as the graph was made, which the
+        program may have changed since."""
         self._read_applications()
         self._read_saved_values(history)
         roots = roots or [application.output_keys[0] for application in self.applications]
@@ -135,7 +141,10 @@ class Outline:
         """Note the array that a leaf held when an application used it."""
         if id(key) not in self._first_uses:
             self._first_uses[id(key)] = FirstUse(position, key if hasattr(key, "_data") else value, place)
-        elif (last := self._held[id(key)]) is not array:
+        if position in self._in_walks:
+            self._saved.setdefault(id(key), array)
+            return
+        if (last := self._held.get(id(key), array)) is not array:
             self.writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
         self._held[id(key)] = array
 

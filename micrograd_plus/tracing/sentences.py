@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, TypeVar, cast
 
 from .parts import JournalEntry, Step, TraceParts
-from .values import Stored, array_of, has_same_entries, number_text, value_to_dict
+from .values import Stored, array_of, np, number_text, value_to_dict
 
 MOST_NAMES = 4
 """How many names a sentence lists."""
@@ -42,7 +42,7 @@ def step_sentence(trace: TraceParts, step: Step) -> str:
         sender = trace.nodes[next(number for name, number in sender.inputs if name == step.input)]
     verb = "adds" if step.accumulates else "sends"
     earlier = ""
-    if step.earlier and (held := gradient_before(trace, step)) is step.before:
+    if step.earlier and _is_same_value(held := gradient_before(trace, step), step.before):
         earlier = f", whose .grad was {value_text(held)} before this walk"
     return (
         f"{step.index + 1}. {sender.title} {verb} {value_text(step.contribution)} to {target.title} "
@@ -108,10 +108,13 @@ def _kind_in_words(trace: TraceParts, entry: JournalEntry) -> str:
 
 def keeps_gradient(entry: JournalEntry) -> bool:
     """Return whether an entry is a clipping that a gradient was too small for."""
-    before, after = entry.before, entry.after
-    if isinstance(before, Stored) and isinstance(after, Stored):
-        return entry.kind == "clip" and before.to_dict() == after.to_dict()
-    return entry.kind == "clip" and has_same_entries(array_of(before), array_of(after))
+    return entry.kind == "clip" and _is_same_value(entry.before, entry.after)
+
+
+def _is_same_value(one: Any, other: Any) -> bool:
+    if isinstance(one, Stored) and isinstance(other, Stored):
+        return one.to_dict() == other.to_dict()
+    return np.array_equal(array_of(one), array_of(other), equal_nan=True)
 
 
 def is_reported(entry: JournalEntry) -> bool:

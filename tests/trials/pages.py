@@ -20,12 +20,12 @@ from browser import start_browser
 from install_browser import find_browser
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.player import player_source
-from micrograd_plus_viz.timeline import _Graph, load_film
+from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
 from training_programs import differences, same, states_of
 
 from .harness import SAME
-from .journals import record_program
+from .journals import record_program, rounds_of
 
 MINUS = "−"
 CHANGES = {
@@ -42,7 +42,9 @@ VERBS = {
     "checkpoint": "would drop, without this record, the graph of",
     "recompute": "would compute again, without this record,",
 }  # fmt: skip
-NUMBER = r"(?:\S+?|a \([\d, ]*\) array.*?)"
+COMPLEX = rf"(?P<real>\S+) (?P<sign>[+{MINUS}]) (?P<imaginary>\S+)i"
+UNNAMED = re.sub(r"\?P<\w+>", "?:", COMPLEX)
+NUMBER = rf"(?:\S+?|{UNNAMED}|a \([\d, ]*\) array.*?)"
 STOP = r"(?:, a change smaller than these digits show)?\.(?= |$)"
 SENTENCE = (
     r"{0}(?:, where the gradients? of .+? arrived,)?(?:, whose gradient a hook changed to (?P<hook>.+?),)?"
@@ -54,6 +56,8 @@ SENTENCE = (
 ROUNDING, LARGEST_ROUNDING = " ≈ 0", 1e-4
 """What a caption says of rounding errors, and how large they are in single precision at most."""
 Finding = tuple[Any, ...]
+Cell = tuple[float, float, str]
+"""How far down and across a cell of a tile is, and its shade."""
 
 
 def run(case: int) -> str:
@@ -117,7 +121,7 @@ class Truth:
             walk = entry.walk if entry.kind == "begin" else walk
             if entry.kind == "return":
                 self.returned[walk, entry.node] = entry.after
-        self.several = {node for output in trace.nodes if output.kind == "output" for node in output.inputs.values()}
+        self.several = {node for output in trace.nodes if output.kind == "output" for _, node in output.inputs}
         self.order = {node.id: node.id for node in trace.nodes}
         self.hooked = self._hooked_steps()
         self.right: set[tuple[int, ...]] = set()
@@ -203,7 +207,7 @@ class Truth:
                 continue
             self.right.add(known)
             held = array(held)
-            if i not in self.several and not node["unborn"] and not any(
+            if not node["unborn"] and not any(
                 shows_value(node, array(value)) for value in wanted
             ):
                 yield "value", self.names[int(place)], node["lines"], node["tiles"][0], wanted
@@ -218,8 +222,8 @@ class Truth:
         if "contribution" not in words or (step.accumulates and "after" not in words):
             yield "event", words
         for word, tile in event:
-            if word in ("upstream", "raw", "contribution", "before", "after"):
-                held = array(getattr(step, word))
+            if word in ("upstream", "raw", "contribution", "before", "after") or word.startswith("upstream["):
+                held = array(step.reads[word] if word in step.reads else getattr(step, word))
                 if not shows_tile(tile, held):
                     yield "event", word, tile, held
 
@@ -348,8 +352,9 @@ class Truth:
         is_kept = kind_in_words(group[0]) == "keep"
         if len(group) > 1 or group[0].kind == "clear" or is_kept or first is None or last is None:
             return text
-        numbers = re.match(r", from (\S+|a \([\d, ]*\) array(?: of norm \S+)?) to "
-                           r"(a \([\d, ]*\) array(?: of norm [^\s;]+)?|[^\s;]+?)(?=;|\.$|\. |$)", text)  # fmt: skip
+        array_in_brief = r"a \([\d, ]*\) array(?: of norm [^\s;]+)?"
+        numbers = re.match(rf", from ({UNNAMED}|\S+|{array_in_brief}) to ({array_in_brief}|{UNNAMED}|[^\s;]+?)"
+                           r"(?=;|\.$|\. |$)", text)  # fmt: skip
         if numbers is None or not is_brief(numbers[1], first) or not is_brief(numbers[2].rstrip("."), last):
             return None
         return text[len(numbers[0].rstrip(".")) :]
@@ -360,9 +365,7 @@ class FilmTruth(Truth):
 
     def __init__(self, trace: Any, data: Any):
         super().__init__(trace, data)
-        graph = _Graph(normalize(trace_data(trace)))
-        self.ranges = graph.find_rounds()
-        self.orders = graph.match_nodes(self.ranges) or graph.match_nodes(self.ranges, with_dead=False)
+        self.ranges, self.orders = rounds_of(trace)
         self.reached = 0
 
     def check(self, state: Any, shown: Any) -> Iterator[Finding]:
@@ -471,11 +474,24 @@ def array(value: Any) -> np.ndarray | None:
 
 def read(text: str) -> float:
     """Return a printed number."""
-    return float(text.replace(MINUS, "-").removeprefix("±").replace("True", "1").replace("False", "0"))
+    text = text.replace(MINUS, "-").removeprefix("±").removeprefix("up to ")
+    return float(text.replace("True", "1").replace("False", "0"))
 
 
-def is_near(text: str, x: float, digits: int = 4) -> bool:
+def parts_of(text: str, x: complex) -> Iterator[tuple[str, float]]:
+    """Yield a number, or the two parts of a complex one, each as it is printed and as it is."""
+    if not np.iscomplexobj(x):
+        yield text, x
+        return
+    printed = re.fullmatch(COMPLEX, text)
+    yield printed["real"] if printed else "", x.real
+    yield printed["sign"].replace("+", "") + printed["imaginary"] if printed else "", x.imag
+
+
+def is_near(text: str, x: complex, digits: int = 4) -> bool:
     """Return whether a printed number is `x`, rounded to some digits."""
+    if np.iscomplexobj(x):
+        return all(is_near(*part, digits) for part in parts_of(text, x))
     try:
         shown = read(text)
     except ValueError:
@@ -483,8 +499,10 @@ def is_near(text: str, x: float, digits: int = 4) -> bool:
     return same(shown, float(x)) or abs(shown - x) <= 0.501 * 10.0 ** (1 - digits) * abs(x)
 
 
-def is_near_in_node(text: str, x: float) -> bool:
+def is_near_in_node(text: str, x: complex) -> bool:
     """Return the same for a number in a node, which has two digits if there is no room for more."""
+    if np.iscomplexobj(x):
+        return all(is_near_in_node(*part) for part in parts_of(text, x))
     text = text.removeprefix("≈")
     is_short = len(re.sub(r"e.*|\D", "", text).strip("0")) <= 2
     return is_near(text, x, 2 if is_short else 4)
@@ -518,12 +536,50 @@ def shows_tile(tile: Any, held: np.ndarray | None) -> bool:
         return len(texts) == held.size and all(map(is_near, texts, held.ravel(), [3] * held.size))
     cells = [(float(y), float(x), shade) for shade, d in tile["paths"]
              for x, y in re.findall(r"M([\d.]+),([\d.]+)h", d)]  # fmt: skip
-    return len(cells) == held.size and all(map(is_shade, [shade for *_, shade in sorted(cells)], held.ravel()))
+    if len(cells) != held.size:
+        return any(all(map(is_shade, [shade for *_, shade in sorted(cells)], coarse.ravel()))
+                   for coarse in coarsen(held, cells))  # fmt: skip
+    return all(map(is_shade, [shade for *_, shade in in_order_of_entries(cells, held.shape)], held.ravel()))
 
 
-def is_shade(shade: str, x: float) -> bool:
-    return shade[0] == ("o" if np.isnan(x) else "h" if x == 0 else "n" if x < 0 else "p") and (
-        shade[1:] == "5") == np.isinf(x)
+def coarsen(held: np.ndarray, cells: list[Cell]) -> Iterator[np.ndarray]:
+    """Yield the entries that as many cells show, row by row: of each block the largest. Slices are beside each other,
+    or below each other."""
+    high, across = (len({cell[axis] for cell in cells}) for axis in (0, 1))
+    rows, columns = (1, 1, *held.shape)[-2:]
+    slices = held.size // (rows * columns)
+    for shape in {(slices, rows, columns), (1, slices * rows, columns)}:
+        if high * across == len(cells) and across % shape[0] == 0:
+            wide = across // shape[0]
+            coarse = np.zeros((high, shape[0], wide), held.dtype)
+            for (of, row, column), entry in np.ndenumerate(held.reshape(shape)):
+                at = row * high // shape[1], of, column * wide // columns
+                if np.isnan(entry) or abs(entry) > abs(coarse[at]):
+                    coarse[at] = entry
+            yield coarse
+
+
+def in_order_of_entries(cells: list[Cell], shape: tuple[int, ...]) -> list[Cell]:
+    """Return the cells of an array of some shape in the order of its entries. Its slices are beside and below each
+    other."""
+    rows, columns = (1, 1, *shape)[-2:]
+    downs, acrosses = ({at: k for k, at in enumerate(sorted({cell[axis] for cell in cells}))} for axis in (0, 1))
+
+    def place(cell: Cell) -> tuple[int, ...]:
+        (line, row), (block, column) = divmod(downs[cell[0]], rows), divmod(acrosses[cell[1]], columns)
+        return line, block, row, column
+
+    return sorted(cells, key=place)
+
+
+def is_shade(shade: str, x: complex) -> bool:
+    if np.iscomplexobj(x):  # has no sign
+        kind, x = "c", abs(x)
+    else:
+        kind = "n" if x < 0 else "p"
+    if np.isinf(x):
+        return shade == ("n5" if x < 0 else "p5")
+    return shade[0] == ("o" if np.isnan(x) else "h" if x == 0 else kind) and shade[1:] != "5"
 
 
 def shows_caption(text: str, held: np.ndarray) -> bool:
@@ -538,7 +594,9 @@ def shows_caption(text: str, held: np.ndarray) -> bool:
     most = abs(held).max(initial=0)
     if text.endswith(ROUNDING):
         return 0 < most < LARGEST_ROUNDING and shows_caption(text.removesuffix(ROUNDING), held)
-    return text == "0" if most == 0 else text[:1] == "±" and (is_near(text, most, 3) or is_near_in_node(text, most))
+    start = "up to " if np.iscomplexobj(held) else "±"
+    is_right = is_near(text, most, 3) or is_near_in_node(text, most)
+    return text == "0" if most == 0 else text.startswith(start) and is_right
 
 
 def shows_value(node: Any, value: np.ndarray | None) -> bool:
@@ -563,7 +621,7 @@ def shows_gradient(node: Any, held: np.ndarray | None) -> bool:
         return False
     if line == "…":
         return held is not None
-    if line and re.match(r"[±−\d]|nan|inf", line):  # in a narrow node, without its word
+    if line and re.match(r"[±−\d]|nan|inf|up to", line):  # in a narrow node, without its word
         line = f"grad {line}"
     if not line or not re.match(r"grad |\|grad\| ", line):
         return held is None or (tile is not None and not line) or not node["lines"][1]
@@ -582,5 +640,5 @@ def says_number(text: str, held: np.ndarray, is_number: Callable[[str, float], b
 
 def says_gradient(label: str, held: np.ndarray | None) -> bool:
     """Return whether the accessible name of a node says its gradient, or none."""
-    found = re.search(r", ((?:grad|\|grad\|) [^,\s]+)(?:, |$)", label)
+    found = re.search(r", ((?:grad|\|grad\|) [^,]+)(?:, |$)", label)
     return held is None if found is None else held is not None and says_number(found[1], held)

@@ -11,7 +11,7 @@ import micrograd_plus_viz as viz
 from benchmarks import lecture_programs
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
-from micrograd_plus_viz import cells, formula_lines, products, timeline, trace_input, words
+from micrograd_plus_viz import cells, deltas, formula_lines, products, timeline, trace_input, words
 from micrograd_plus_viz.digits import number
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.static_files import text
@@ -236,7 +236,7 @@ def test_the_page_decodes_differences_to_the_same_numbers(page):
         rounded = [float(f"{x:.3g}") for x in first]
         values.append({"shape": [303], "dtype": "float64", "data": rounded})
         first = [x * (1 + 1e-3 * random.normal()) for x in first[::-1]][::-1]
-    coded = timeline.delta_code(values, [[0, 1, 2, 3]])
+    coded = deltas.delta_code(values, [[0, 1, 2, 3]])
     assert all("delta" in value for value in coded[1:])
     decoded = page.evaluate(f"(values) => {{ {text('deltas.js')}; return decodeValues(values); }}", coded)
     assert [each["data"] for each in decoded] == [value["data"] for value in values]
@@ -474,4 +474,4 @@ def test_arrays_are_rounded_and_coded_as_single_numbers_are():
         for digits in (cells.DIGITS, cells.DIGITS_OF_MANY):
             rounded = [cells.round_to(y, digits) for y in entries]
             assert [*map(repr, cells.round_floats(entries, digits))] == [*map(repr, rounded)]
-            assert timeline.number_codes(rounded, digits) == [timeline.number_code(y, digits) for y in rounded]
+            assert deltas.number_codes(rounded, digits) == [deltas.number_code(y, digits) for y in rounded]

@@ -69,7 +69,7 @@ def html(trace: Trace, note: str | None = None, index: int = 0) -> str:
     code = in_script(BOOT.replace("ID", name))
     return (
         f'<div data-mgp="{name}">{_fallback(page)}'
-        f'<script type="application/octet-stream">{compressed_player()}</script>'
+        f'<script type="application/octet-stream">{compressed_player(with_film="film" in page)}</script>'
         f'<script type="application/octet-stream">{data}</script></div>'
         f'<script type="module">{code}</script>'
     ).replace("\n", " ")

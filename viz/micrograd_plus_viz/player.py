@@ -12,9 +12,9 @@ from .static_files import style, text
 MODULES = (
     "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "routes.js", "nodes.js", "camera.js",
     "placing.js", "links.js", "graph.js", "clock.js", "free_room.js", "event.js", "program.js", "controls.js",
-    "host.js", "walk_state.js", "steps.js", "around.js", "deltas.js", "timeline.js", "player.js", "bytes.js",
-    "unpack.js", "together.js",
+    "host.js", "walk_state.js", "steps.js", "around.js", "player.js", "bytes.js", "unpack.js", "together.js",
 )  # fmt: skip
+FILM = ("deltas.js", "timeline.js")
 ALONE = ("on_page.js", "widget.js")
 """Modules for pages and widgets. The output of a notebook does not need them."""
 QUIZ = ("sealed_answers.js", "cells.js", "quiz.js")
@@ -36,12 +36,14 @@ _CONSTANT = re.compile(r'(?<!")\b(?:[A-Z]+(?:_[A-Z]+)+|[A-Z]{5,})\b')
 
 
 @cache
-def player_source(with_quiz: bool = False, in_output: bool = False) -> str:
+def player_source(with_quiz: bool = False, in_output: bool = False, with_film: bool = True) -> str:
     """Return the player as one ES module: the style sheet as a string, then all modules in order.
 
     `in_output` leaves out the modules for pages and widgets.
     """
-    sheets, modules = ("stage.css", "player.css", "timeline.css"), MODULES if in_output else (*MODULES, *ALONE)
+    sheets, modules = ("stage.css", "player.css"), MODULES if in_output else (*MODULES, *ALONE)
+    if with_film:
+        sheets, modules = (*sheets, "timeline.css"), (*FILM, *modules)
     if with_quiz:
         sheets, modules = (*sheets, "quiz.css"), (*modules, *QUIZ)
     return "\n".join([_constant_of_styles(*sheets), *map(text, modules)])
@@ -80,12 +82,12 @@ def _around(code: str) -> str:
 
 
 @cache
-def compressed_player(with_quiz: bool = False) -> str:
+def compressed_player(with_quiz: bool = False, with_film: bool = True) -> str:
     """Return the player as packed code: a function body that returns the entry points.
 
     A third of the size, which matters because each output of a notebook has its own copy.
     """
-    plain = player_source(with_quiz, in_output=True).replace("export ", "")
+    plain = player_source(with_quiz, in_output=True, with_film=with_film).replace("export ", "")
     code = one_line(plain) + f" return {{ mount, unpack, mountTogether{', mountQuiz' * with_quiz} }};"
     return pack(code)
 

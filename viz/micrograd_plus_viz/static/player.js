@@ -3,8 +3,9 @@
 const LONG_SENTENCE = 130;
 const WIDE = 1280;
 
-export function mount(host, data, opts = {}) {
-  if (data.film && !opts.inFilm) return mountFilm(host, data, opts);
+export function mount(host, given, opts = {}) {
+  if (given.film && !opts.inFilm) return mountFilm(host, given, opts);
+  const data = withOwnNodes(given);
   const root = ownRoot(host);
   const forgetTheme = followTheme(host);
   keepKeys(host);
@@ -169,7 +170,7 @@ export function mount(host, data, opts = {}) {
     }
     const atEdge = panel.hidden && step && !failed && !isAsked() ? edgeFormula(data, step) : null;
     rule.replaceChildren(...[atEdge].filter(Boolean));
-    fitFormula(rule);
+    fitFormula(rule, needed, step);
     if (panel.hidden) { settle(player); return; }
     panel.className = "panel";
     if (selected !== null) {
@@ -339,6 +340,7 @@ export function mount(host, data, opts = {}) {
     if (!graph.fit()) return;
     graph.follow(atHand(), event.heightOf(data.steps[index - 1]));
     event.place();
+    event.uncover();
     keepFocus(focused);
   }
 
@@ -408,7 +410,7 @@ export function mount(host, data, opts = {}) {
     playing = false;
     clock.end();
     event.clear();
-    Object.assign(data, next);
+    Object.assign(data, withOwnNodes(next));
     [walk, count, moment, index, least] = [walkOf(data), reach(), at, 0, 0];
     controlled.reachTo(count);
     controlled.fromValues(least);
@@ -428,5 +430,6 @@ export function mount(host, data, opts = {}) {
 
   return { seek: (wanted) => seek(wanted), setPlay, focus: () => player.focus({ preventScroll: true }), destroy,
     become, turnTo, valuesFirst, isOpen: graph.isOpen, showDetails,
+    placeOf: (node) => data.nodes[node].value,
     state: () => ({ index, least, first: data.first, drawn: graph.drawn() }) };
 }

@@ -43,7 +43,7 @@ function isBehind([bx, by, width, height], x, y, stop, low) {
   return Math.max(a, b) > by - height / 2 - 2 && Math.min(a, b) < by + height / 2 + 2;
 }
 
-// Returns a function that tells what a piece of a level line (axis 0) or of an upright one (axis 1) costs, by its pixels
+// A function that returns what a piece of a level line (axis 0) or of an upright one (axis 1) costs, by its pixels
 // behind boxes and on lanes. Many pieces of a line are asked for, so what it does not cross is left out once.
 function lineCost(axis, at, boxes, lanes) {
   const crossing = (rects, worth) => rects.filter((rect) => at > rect[1 - axis] && at < rect[3 - axis])

@@ -37,12 +37,13 @@ function still(data, { width, height, details, natural = false }) {
   function parts() {
     const [world, layer] = graph.svg.childNodes;
     const overview = graph.frame.lastChild;
+    const isSeen = overview.classList.contains("shown") && !overview.classList.contains("covered");
     return { transform: world.attributes.get("transform") ?? "",
       world: world.childNodes.map((part, k) => [part.attributes.get("id") ?? `${part.className} ${k}`,
         markupOf(part)]).filter(([, markup]) => markup), event: layer.childNodes.map(markupOf).join(""),
-      overview: overview.classList.contains("shown") && !overview.classList.contains("covered") ? { view: overview.attributes.get("viewBox"),
+      overview: !isSeen ? null : { view: overview.attributes.get("viewBox"),
         left: overview.classList.contains("at-left"), top: overview.classList.contains("at-top"),
-        inner: overview.childNodes.map(markupOf).join("") } : null,
+        inner: overview.childNodes.map(markupOf).join("") },
       program: program.element && textsOf(program.element) };
   }
 
