@@ -210,6 +210,17 @@ def test_random_numbers_and_batch_statistics_are_events():
         assert [moment.say for moment in each.after] == ["permutation drew random numbers."]
 
 
+def test_a_result_shows_the_gradient_that_it_keeps_while_later_values_are_computed():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = (x * x).retain_grad()
+        y.grad = 5.0
+        z = y * x
+        z.backward()
+        (z * z).backward()
+    assert not differences_of(trace, back=True, early=True)
+
+
 def test_a_value_made_under_no_grad_shows_the_gradient_that_it_keeps():
     a, b = Value(2.0), Value(3.0)
     with mg.record() as trace:
