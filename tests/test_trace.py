@@ -420,6 +420,15 @@ def test_nan_in_a_leaf_is_no_result():
     assert trace.not_finite == []
 
 
+def test_nan_from_a_row_that_is_masked_throughout_has_its_place():
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    with np.errstate(invalid="ignore"), mg.record() as trace:
+        scores = mg.where(np.array([[True, False], [False, False]]), x, -np.inf)
+        (mg.softmax(scores, axis=-1) ** 2).sum().backward()
+    place = trace.not_finite[0]
+    assert (trace.nodes[place.node].op, place.step, place.entry, place.nan) == ("softmax", None, (1, 0), 2)
+
+
 def test_a_summary_counts_one_step_in_the_singular():
     x = mg.tensor(2.0, requires_grad=True)
     with mg.record() as trace:

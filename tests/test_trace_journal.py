@@ -439,6 +439,21 @@ def test_a_leaf_that_needs_no_gradient_any_more_loses_it():
     assert None in trace.gradients.values()
 
 
+def test_a_leaf_that_is_frozen_before_its_walk_begins_empty():
+    x, y = (mg.tensor(number, requires_grad=True) for number in (2.0, 3.0))
+
+    def program():
+        (x * y).backward()
+        product = x * y
+        x.requires_grad = False
+        product.backward()
+
+    lines, _ = record_lines(program)
+    assert x.grad is None
+    assert [line for line in lines if "gradient of x" in line] == ["requires_grad clears the gradient of x"]
+    assert "3. multiply (product) sends 3 to x (a)" in lines
+
+
 def test_a_page_says_what_a_checkpoint_would_compute_again():
     w = mg.tensor(0.5, requires_grad=True)
     with mg.record() as trace:

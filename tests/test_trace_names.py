@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import runpy
+from functools import reduce
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -693,6 +694,50 @@ def test_an_array_that_the_program_writes_as_a_list_is_called_so():
     with mg.record() as trace:
         (w * [1.0, -1.0] + mg.maximum(w, (0.0, 4.0))).sum().backward()
     assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["w", "[1.0, -1.0]", "(0.0, 4.0)"]
+
+
+def test_a_derivative_does_not_name_the_value_of_its_function():
+    w = leaf([2.0, 3.0])
+
+    def f(x):
+        return (x * mg.sin(x)).sum()
+
+    def titles(program):
+        with mg.record() as trace:
+            program()
+        return [node.title for node in trace.nodes]
+
+    def first():
+        g = mg.grad(f)(w)
+        assert g.shape == (2,)
+
+    def with_value():
+        for _ in range(2):
+            value, g = mg.value_and_grad(f)(w)
+        return value, g
+
+    def second():
+        h = mg.hessian(f)(w)
+        assert h.shape == (2, 2)
+
+    assert titles(first)[1:] == ["positive (x)", "mg.sin(x)", "x * mg.sin(x)", "(x * mg.sin(x)).sum()"]
+    assert [title for title in titles(with_value) if "sum" in title][-1].startswith("sum (value)")
+    assert not [title for title in titles(second) if "(h)" in title]
+
+
+def test_entries_that_python_computes_lack_the_name_of_the_whole():
+    a, b = leaf(2.0), leaf(3.0)
+    with mg.record() as trace:
+        s, t = map(mg.tanh, (a, b))
+        total = sum(map(mg.exp, [s, t]))
+        product = reduce(mg.multiply, [total, s, t])
+        several = list(map(mg.sin, [product, s]))
+        (several[0] * several[1]).backward()
+    names = [node.name for node in trace.nodes if node.kind != "leaf"]
+    assert names == [
+        "tanh (s)", "tanh (t)", "exp #1", "add (total) #1", "exp #2", "add (total) #2", "multiply (product) #1",
+        "multiply (product) #2", "sin (several[0])", "sin (several[1])", "multiply",
+    ]  # fmt: skip
 
 
 def test_a_dictionary_may_change_while_names_are_read_from_it():

@@ -61,8 +61,10 @@ class GradientMethods(ReadingMethods):
                 f"a tensor of {self.dtype} cannot have a gradient: gradients are about small changes; use floats, "
                 f"e.g. mg.tensor(..., dtype=float)"
             )
-        if recording.open and (held := getattr(self.node, "grad", None)) is not None:
-            notify_change("gradient", self.node, held, None, "requires_grad")
+        if not wanted and self.node is not None and self.node.grad is not None:
+            if recording.open:
+                notify_change("gradient", self.node, self.node.grad, None, "requires_grad")
+            self.node.grad = None  # a graph may still hold the node
         set_node(self, Leaf(self.shape, self.dtype) if wanted else None)
 
     def requires_grad_(self, wanted: bool = True) -> Self:

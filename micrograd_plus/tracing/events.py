@@ -35,9 +35,11 @@ def reference_to(value: Any) -> Any:
 
 class CallToken:
     """Identity of one call from the user's program into the engine. Two applications that share a token were made in
-    the same call."""
+    the same call. It has the code of the engine's function that the program called."""
 
-    __slots__ = ()
+    __slots__ = ("function",)
+
+    function: CodeType
 
 
 class Application(NamedTuple):

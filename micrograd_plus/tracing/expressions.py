@@ -24,6 +24,10 @@ VALUES = (*OPERATIONS, ast.Call, ast.Subscript, ast.Attribute)
 TAKES_PARTS = ("FOR_ITER", "GET_ITER", "UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "CALL_FUNCTION_EX")
 """Instructions that take the entries of a value: the source text there is that of the whole value."""
 
+COLLECTORS = ("list", "tuple", "set", "sorted")
+"""Functions of Python's whose value is no tensor, though they may call the engine for each entry: `list(map(f, x))`."""
+FOLDS = {"sum": "add", "prod": "multiply", "math.prod": "multiply"}
+"""Functions of Python's that make one value of several, each with the operation that does it."""
 OBJECT = "__object__"
 """Stands for the object of a method that is called on a later line, which is not part of the call's location."""
 
@@ -45,6 +49,20 @@ def expression_at(code: CodeType, names: dict[str, Any], instruction: int) -> Ex
     if instruction < 0 or dis.opname[code.co_code[instruction]] in TAKES_PARTS:
         return None
     return _expression(_source_text(code, names, instruction))
+
+
+def can_be_value(code: CodeType, names: dict[str, Any], instruction: int, op: str) -> bool:
+    """Return whether an operation can be the value of an instruction. It is not where Python calls the engine once for
+    each entry, as in `s, t = map(mg.tanh, pair)`, or for the terms of a sum."""
+    if instruction < 0 or dis.opname[code.co_code[instruction]] in TAKES_PARTS:
+        return False
+    tree = _parse(_source_text(code, names, instruction)) if "CALL" in dis.opname[code.co_code[instruction]] else None
+    if not isinstance(tree, ast.Call):
+        return True
+    called = ast.unparse(tree.func)
+    if called in ("reduce", "functools.reduce") and tree.args:
+        return ast.unparse(tree.args[0]).rpartition(".")[2] == op
+    return called == op or (called not in COLLECTORS and FOLDS.get(called, op) == op)
 
 
 class Source(NamedTuple):

@@ -41,15 +41,16 @@ class OddEntries(NamedTuple):
 def first_not_finite(nodes: Mapping[int, TraceNode], steps: Iterable[Step]) -> list[NotFinite]:
     """Return where nan or infinity comes from, as far as there is any.
 
-    That is the first result with such entries whose inputs are all finite, and the first step that sends them. Leaves
-    do not count, since their values come from the user.
+    That is the first result with such entries whose inputs are all finite, or with nan whose inputs have none: scores
+    masked with -inf are infinite on purpose. And it is the first step that sends such entries. Leaves do not count,
+    since their values come from the user.
     """
     places: list[NotFinite] = []
     for node in nodes.values():
         if node.kind == "leaf" or (odd := _odd_entries(node.value)) is None:
             continue
-        inputs = [nodes[number].value for _, number in node.inputs if number in nodes]
-        if all(_odd_entries(value) is None for value in inputs):
+        inputs = [_odd_entries(nodes[number].value) for _, number in node.inputs if number in nodes]
+        if all(each is None or (odd.nan and not each.nan) for each in inputs):
             places.append(NotFinite(node=node.id, **odd._asdict()))
             break
     for step in steps:

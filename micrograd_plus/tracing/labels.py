@@ -15,9 +15,11 @@ from typing import Any, cast
 
 from ..core.backward import Part
 from ..core.variable import Variable
+from .events import CallToken
+from .expressions import can_be_value
 from .outline import Constant, Number, Outline
 from .recorder import Recorder
-from .sites import INSTALLED, LIBRARIES, USER
+from .sites import INSTALLED, LIBRARIES, USER, is_derivative_code
 from .values import param_text
 
 OF_NOTEBOOKS = ("In", "Out", "exit", "get_ipython", "quit")
@@ -375,7 +377,7 @@ class Labels:
             if label := getattr(application.result, "label", None):
                 return label
             name = self._assigned_name(application.call, application.instruction)
-            if name and not self.outline.is_followed_in_call(position):
+            if name and self._is_value(position):
                 return name
         elif isinstance(key, Part) and (name := self._part_label(key, position)):
             return name
@@ -388,6 +390,32 @@ class Labels:
         if application.op.name == "getitem" and not _has_arrays(index) and (whole := self._sliced_parameter(position)):
             return f"{whole}[{index_text(index)}]"
         return None
+
+    @cached_property
+    def _first_calls(self) -> dict[CallToken, int]:
+        """The position of the first call of the user's that each call into the engine made."""
+        first: dict[CallToken, int] = {}
+        for call in self.calls.values():
+            if call.token is not None:
+                first[call.token] = min(call.position, first.get(call.token, call.position))
+        return first
+
+    def _is_value(self, position: int) -> bool:
+        """Return whether an application can be the value of its instruction."""
+        if self.outline.is_followed_in_call(position) or not self._is_returned(position):
+            return False
+        application = self.applications[position]
+        call = self.calls[application.call]
+        return can_be_value(call.code, call.frame.f_globals, application.instruction, application.op.name)
+
+    def _is_returned(self, position: int) -> bool:
+        """Return whether a call can have returned the result of an application. A transform computes most results for
+        itself; the last one of `mg.grad`, after its function has run, is the gradient that it returns."""
+        token = self.applications[position].token
+        if token is None or not is_derivative_code(token.function):
+            return True
+        has_run = self._first_calls.get(token, position + 1) <= position
+        return has_run and token.function.co_name == "gradient"
 
     def _assigned_name(self, number: int, instruction: int) -> str | None:
         """Return the variable that a call assigns the result of an instruction to: `loss = mse(x, y)`."""
@@ -426,7 +454,11 @@ class Labels:
                 continue
             if call.runs_users and instruction not in returned_instructions(call.code):
                 continue
-            if parts := self._assigned_parts(call.parent, call.instruction):
+            parts = self._assigned_parts(call.parent, call.instruction)
+            if call.token is not None and is_derivative_code(call.token.function):
+                if parts and not parts[0].startswith("_"):  # the value comes first, and the derivatives after it
+                    names.setdefault(position, parts[0])
+            elif parts:
                 self._returned_parts.setdefault(position, parts)
             elif name := self._assigned_name(call.parent, call.instruction):
                 names.setdefault(position, name)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..core.backward import Part
 from .events import name_of_input
-from .expressions import LONGEST_EXPRESSION, Expression, expression_at, source_at
+from .expressions import LONGEST_EXPRESSION, Expression, can_be_value, expression_at, source_at
 from .formulas import TEXTBOOK
 from .groups import Groups
 from .history import History
@@ -185,7 +185,8 @@ class NodeNames:
         call = self.history.calls.get(application.call)
         if call is None or not call.runs_users or position in self._partial_results or not self._is_value(position):
             return None
-        return expression_at(call.code, call.frame.f_globals, application.instruction)
+        place = call.code, call.frame.f_globals, application.instruction
+        return expression_at(*place) if can_be_value(*place, application.op.name) else None
 
     def _is_value(self, position: int) -> bool:
         """Return whether an application is the value of the call that made it."""

@@ -46,6 +46,7 @@ LIBRARIES = (_HERE, _LIBRARY)
 """The folders of this package and of Python's own library."""
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _TRANSFORMS = tuple(f"{_HERE}{folder}{os.sep}" for folder in ("checks", "exercises", "grading", "transforms"))
+_DERIVATIVES = tuple(f"{_HERE}transforms{os.sep}{name}.py" for name in ("forward", "reverse"))
 ENGINE, ENTERS, USER = "engine", "module", "function"
 """Kinds of code: the engine's (with Python's own library), the method that calls a module, and the user's."""
 _kinds: dict[int, tuple[str, CodeType]] = {}
@@ -87,6 +88,12 @@ def is_console_script(path: str) -> bool:
 def is_transform_code(code: CodeType) -> bool:
     """Return whether code belongs to a function that runs other functions, such as a transform or a check."""
     return code.co_filename.startswith(_TRANSFORMS)
+
+
+def is_derivative_code(code: CodeType) -> bool:
+    """Return whether code belongs to a transform such as `mg.grad`: it returns derivatives of a function, alone or
+    after the function's value."""
+    return code.co_filename.startswith(_DERIVATIVES)
 
 
 def is_package_code(code: CodeType) -> bool:

@@ -123,8 +123,8 @@ class Trace:
     def not_finite(self) -> list[NotFinite]:
         """Where nan or infinity comes from; empty if all values are finite.
 
-        At most two places: the first result with such entries whose inputs are all finite, and the first step that
-        sends them.
+        At most two places: the first result with such entries whose inputs are all finite, or with nan whose inputs
+        have none, and the first step that sends them.
         """
         return first_not_finite({node.id: node for node in self.nodes}, self.steps)
 

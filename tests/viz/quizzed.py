@@ -56,6 +56,22 @@ def twice() -> Any:
     return trace
 
 
+def rounds() -> Any:
+    """Record three rounds that train `w`; a hook halves its gradient in the first, and nothing clears it after that."""
+    w, x = leaf([0.5, -1.0], "w"), np.array([3.0, 2.0])
+    with mg.record() as trace:
+        for number in range(3):
+            loss = ((w * x).sum() - 1.0) ** 2
+            if number == 0:
+                hook = w.register_hook(lambda gradient: gradient * 0.5)
+            loss.backward()
+            if number == 0:
+                hook.remove()
+                w.grad = None
+            w.data -= 0.1 * (number + 1)
+    return trace
+
+
 def inside(packed: str) -> Any:
     return json.loads(unpack(packed))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import quizzed
 import sample_traces
-from quizzed import curve, holds, layer, leaf, readable, shown_shapes, twice
+from quizzed import curve, holds, layer, leaf, readable, rounds, shown_shapes, twice
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
@@ -269,6 +269,37 @@ def test_shape_sign_order_and_adds_are_those_of_the_record():
 def test_what_an_earlier_walk_left_is_no_arrival_of_this():
     answers = [question(twice(), step, "adds").right for step in (2, 3, 4)]
     assert answers == [["1"], ["2"], ["1", "2"]]
+
+
+def test_only_the_walk_with_a_hook_speaks_of_it():
+    said = [question(rounds(), step, "gradient").say for step in (4, 8, 12)]
+    assert ["before its hook changes it" in each for each in said] == [True, False, False]
+
+
+def test_a_count_of_arrivals_says_which_arrows_bring_something():
+    z = leaf(0.7, "z")
+    with mg.record() as trace:
+        loss = z * 2 + mg.sin(z) + z.detach() * 3
+        loss.backward()
+    normal, _ = load_window(trace)
+    made = [Chooser(normal, 0.02, (), seed).question(at, "adds") for seed in range(9) for at in range(len(trace.steps))]
+    counts = {each.reveal for each in made if each and each.form == "whole"}
+    assert counts == {"In 2: 2 of the arrows that leave z lead on to add (loss) without a cut."}
+
+
+def test_a_quiz_shows_values_of_each_moment_but_no_later_ones():
+    trace = rounds()
+    data = viz.quiz(trace, 8, "gradient").data
+    w = data["names"].index("w")
+    shown = [data["values"][place]["data"] if place is not None else text
+             for place, text in (each["values"][w] for each in data["early"] if w in each["values"])]  # fmt: skip
+    assert shown == [pytest.approx([0.4, -1.1]), ""], "the third round is not known yet"
+    assert [walk["values"].get(w, [None])[0] is None for walk in data["walks"]] == [True, False]
+    [after_hook] = data["walks"][0]["ends"].values()
+    assert data["values"][after_hook]["data"] == pytest.approx([-4.5, -3.0])
+    assert data["walks"][1]["ends"] == {}
+    asked = [Chooser(load_window(trace)[0], 0.02, (), 0, (0,)).question(step - 1, "cell") for step in (4, 12)]
+    assert [each.right for each in asked] == [["0"], ["0"]]
 
 
 def test_no_answer_has_two_replies():

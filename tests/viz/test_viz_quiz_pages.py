@@ -8,7 +8,7 @@ import axe_playwright_python
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from quizzed import curve, layer, leaf, twice
+from quizzed import curve, layer, leaf, rounds, twice
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
@@ -204,6 +204,21 @@ def test_students_type_shapes_and_counts(open_quiz):
     page.locator(".answer").fill("6 x 4")
     page.get_by_role("button", name="Answer").click()
     expect(page.locator(".quiz-feedback")).to_have_text("✓ Right. Its shape is (6, 4).")
+
+
+def test_a_question_knows_the_values_of_its_round(open_quiz):
+    page = open_quiz(viz.quiz(rounds(), [5, 8], "gradient"))
+    w, known = page.locator(".node", has_text="w").first, page.locator(".known .card", has_text="w")
+    page.locator(".quiz-show").click()
+    page.locator(".player").focus()
+    page.keyboard.press("q")
+    expect(known.first).to_contain_text("0.4")
+    expect(page.locator(".variables")).to_contain_text("loss4")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Home")
+    expect(w).to_contain_text("0.5")
+    page.keyboard.press("End")
+    expect(w).to_contain_text("0.4")
 
 
 def test_known_arrays_have_their_true_rows_and_columns(open_quiz):

@@ -93,6 +93,8 @@ class EarlyChange(NamedTuple):
 
     values: dict[int, int | None]
     gradients: dict[int, int | None]
+    steps: int
+    """How many steps the walks have taken before."""
 
 
 def changes_before_values(trace: Trace) -> Iterator[tuple[int, EarlyChange]]:
@@ -103,6 +105,7 @@ def changes_before_values(trace: Trace) -> Iterator[tuple[int, EarlyChange]]:
     begun = next(iter(walk_states(trace).values()), None)
     starts = {each["node"]: each["value"] for each in trace["starts"]}
     values: dict[int, int | None] = {}
+    taken = 0
     gradients = starts if begun is None else {
         leaf: starts.get(leaf) for leaf in starts | begun.starts if starts.get(leaf) != begun.starts.get(leaf)
     }  # fmt: skip
@@ -111,8 +114,10 @@ def changes_before_values(trace: Trace) -> Iterator[tuple[int, EarlyChange]]:
     for entry in trace["journal"]:
         if entry["kind"] == "compute":
             if values or gradients:
-                yield entry["first"], EarlyChange(values, gradients)
+                yield entry["first"], EarlyChange(values, gradients, taken)
             values, gradients = {}, {}
+        elif entry["kind"] == "arrive":
+            taken += entry["count"]
         elif entry["of"] is not None and entry["kind"] not in ("hook", "return") and entry["node"] is not None:
             (values if entry["of"] == "value" else gradients)[entry["node"]] = entry["after"]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import words
 from ..dot import final_labels_and_widths
+from ..journal import changes_before_values
 from ..payload import payload
 from ..trace_input import Trace, normalize, trace_data
 from .sealed_answers import shape_text
@@ -28,6 +29,7 @@ def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict
     adds to.
     """
     full = empty_payload(trace, note)
+    early_steps = [change.steps for _, change in changes_before_values(trace)]
     bounds = [0, *stops, len(full["steps"])]
     values = _Places(full["values"])
     sent_before: dict[str, set[Any]] = {"rules": set(), "formulas": set()}
@@ -36,7 +38,7 @@ def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict
         part = _part(full, values, sent_before, start, stop)
         if not parts:
             part |= _static(full, values)
-            part["walks"] += part.pop("later")
+        part |= {"walks": _begun_walks(full, values, stop), "early": _early(full, early_steps, values, stop)}
         if len(parts) < len(stops):
             next_step = full["steps"][stop]
             arrived = {name: values.new(place) for name, place in next_step["upstreams"].items()}
@@ -91,10 +93,9 @@ def before(trace: Trace, stop: int, hides: str | None = None) -> Trace:
 
 def _static(full: dict[str, Any], values: _Places) -> dict[str, Any]:
     """Return the data known from the start: the program, and the values before its walk."""
-    static = {name: thing for name, thing in full.items() if name not in
-            ("steps", "values", "formulas", "rules", "insides", "walks", "gradients", "error", "odd")}  # fmt: skip
+    of_parts = ("steps", "values", "formulas", "rules", "insides", "walks", "early", "gradients", "error", "odd")
+    static = {name: thing for name, thing in full.items() if name not in of_parts}
     static["nodes"] = [node | {"value": values.new(node["value"])} for node in full["nodes"]]
-    static["walks"] = [_walk(each, values) for each in full["walks"][:1]]
     return static | {"gradients": [], "error": None}
 
 
@@ -121,17 +122,36 @@ def _part(
         "rules": {name: full["rules"][name] for name in sorted(rules)},
         "formulas": {place: full["formulas"][place] for place in sorted(formulas)},
         "insides": {node: inside for node, inside in full["insides"].items() if opens(node)},
-        "later": [_walk(each, values) for each in full["walks"][1:] if start <= each["at"] < stop],
     }  # fmt: skip
 
 
-def _walk(walk: dict[str, Any], values: _Places) -> dict[str, Any]:
-    """Return a walk for a question, without the gradients at its end, which would give answers away."""
-    return walk | {
-        "starts": {node: values.new(place) for node, place in walk["starts"].items()},
-        "values": {node: [values.new(place), text] for node, (place, text) in walk["values"].items()},
-        "ends": {},
-    }
+def _begun_walks(full: dict[str, Any], values: _Places, stop: int) -> list[dict[str, Any]]:
+    """Return the walks that have begun when step `stop` is taken. The one that it belongs to is without the gradients
+    at its end, which would give answers away."""
+    begun = [walk for walk in full["walks"] if walk["at"] <= stop]
+    return [
+        walk | {
+            "starts": {node: values.new(place) for node, place in walk["starts"].items()},
+            "values": {node: [values.new(place), text] for node, (place, text) in walk["values"].items()},
+            "ends": {node: values.new(place) for node, place in walk["ends"].items()}
+            if walk is not begun[-1] or stop == len(full["steps"]) else {},
+        }
+        for walk in begun
+    ]  # fmt: skip
+
+
+def _early(full: dict[str, Any], steps: list[int], values: _Places, stop: int) -> list[dict[str, Any]]:
+    """Return what leaves have as values are computed. What they have after step `stop` follows from it, so it is
+    unknown."""
+    return [
+        each | {
+            "values": {leaf: [values.new(place), text] if taken <= stop else [None, ""]
+                       for leaf, (place, text) in each["values"].items()},
+            "gradients": {leaf: values.new(place) if taken <= stop else None
+                          for leaf, place in each["gradients"].items()},
+        }
+        for each, taken in zip(full["early"], steps, strict=True)
+    ]  # fmt: skip
 
 
 def _unfinished_nodes(full: dict[str, Any], stop: int) -> list[int]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import cells, words
 from ..digits import number
+from ..journal import walk_states
 from ..trace_input import Trace
 from . import formula_choices, picture_choices
 from .cards import shuffle_choices, slips_of
@@ -124,6 +125,13 @@ class StepContext:
         return None if place is None else self.trace["values"][place]
 
     @property
+    def receivers_value(self) -> Trace | None:
+        """Return the value that the receiver has in the walk of the step."""
+        receiver, states = self.step_edges[self.at][2], walk_states(self.trace)
+        changed = states[self.step["walk"]].values if self.step["walk"] in states else {}
+        return self.at_place(changed.get(receiver, self.trace["nodes"][receiver]["value"]))
+
+    @property
     def of_walk(self) -> list[tuple[Trace, tuple[int, int, int]]]:
         """Return the steps of the same walk, each with its edge."""
         pairs = zip(self.trace["steps"], self.step_edges, strict=True)
@@ -187,8 +195,7 @@ MOST_PRESSED, CLEARLY = 64, 1.05
 
 def cell(context: StepContext) -> Question | None:
     """Ask for the entry of the receiver that gets the most in this step, or for the entry that an author chose."""
-    value = context.at_place(context.trace["nodes"][context.step_edges[context.at][2]]["value"])
-    sent = context.value("contribution")
+    value, sent = context.receivers_value, context.value("contribution")
     if value is None or sent is None or not _can_be_pressed(value, sent):
         return None
     sizes, dims = [abs(x) for x in sent["data"]], value["shape"]
@@ -223,10 +230,13 @@ def _can_be_pressed(value: Trace, sent: Trace) -> bool:
 
 
 def _before_hook(context: StepContext) -> str:
-    """Return a phrase that says that a hook changes the asked gradient later."""
-    target = context.step["target"]
-    hooked = any(each["kind"] == "hook" and each["node"] == target for each in context.trace["journal"])
-    return ", before its hook changes it" if hooked else ""
+    """Return a phrase that says that a hook changes the asked gradient later in its walk."""
+    target, walk = context.step["target"], None
+    for entry in context.trace["journal"]:
+        walk = entry["walk"] if entry["kind"] == "begin" else walk
+        if entry["kind"] == "hook" and (entry["node"], walk) == (target, context.step["walk"]):
+            return ", before its hook changes it"
+    return ""
 
 
 def _entry(context: StepContext, after: Trace) -> tuple[int, str]:
@@ -461,11 +471,14 @@ def _count_arrivals(context: StepContext, target: int) -> Question | None:
     times = sum(way[2] == target for _, way in context.of_walk)
     if times < 2:
         return None
+    start = context.trace["walks"][context.step["walk"]]["root"]
+    root = "the result" if start is None else context.node_names[start]
     question = Question(
         context.at, "adds", f"This step is the first to send to {context.receiver}. In how many steps of this walk "
         f"does a value arrive there, including this one?", "whole", [str(times)],
-        f"In {times}: {context.receiver} is read {times} times.",
-        f"How many arrows leave {context.receiver}? Each of them brings something back.", note="A whole number.",
+        f"In {times}: {times} of the arrows that leave {context.receiver} lead on to {root} without a cut.",
+        f"Which arrows that leave {context.receiver} lead on to {root}? Each that no cut stops brings something back.",
+        note="A whole number.",
     )  # fmt: skip
     question.hint(["1"], f"{context.receiver} is read more than once.")
     return question

@@ -45,7 +45,7 @@ async function mountParts(place, kept) {
       player.turnTo(data, more);
       player.seek(index);
     } else {
-      player = mount(place, { ...data }, { index, beyond, parts: strip, more,
+      player = mount(place, data, { index, beyond, parts: strip, more,
         onIndex: () => { if (player) onStep?.(); } });
     }
     buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === part)));

@@ -3,8 +3,9 @@
 const LONG_SENTENCE = 130;
 const WIDE = 1280;
 
-export function mount(host, data, opts = {}) {
-  if (data.film && !opts.inFilm) return mountFilm(host, data, opts);
+export function mount(host, given, opts = {}) {
+  if (given.film && !opts.inFilm) return mountFilm(host, given, opts);
+  const data = withOwnNodes(given);
   const root = ownRoot(host);
   const forgetTheme = followTheme(host);
   keepKeys(host);
@@ -406,7 +407,7 @@ export function mount(host, data, opts = {}) {
     playing = false;
     clock.end();
     event.clear();
-    Object.assign(data, next);
+    Object.assign(data, withOwnNodes(next));
     [walk, count, moment, index, least] = [walkOf(data), reach(), at, 0, 0];
     controlled.reachTo(count);
     controlled.fromValues(least);

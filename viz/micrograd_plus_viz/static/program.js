@@ -132,9 +132,10 @@ function makeProgram(data, act, inFilm = false) {
     variables.replaceChildren(...shown);
   }
 
-  // The last node that a walk uses: the program has come as far as this.
-  const reach = data.walks.map(({ at }, k) => data.steps.slice(at, data.walks[k + 1]?.at)
-    .reduce((most, { node }) => Math.max(most, node), -1));
+  // The last result that a walk, or one before it, begins with or uses: the program has come as far as this.
+  const begunAt = ({ starts }) => Object.keys(starts).map(Number).filter((i) => data.nodes[i].kind !== "leaf");
+  const reach = data.walks.map((_, k) => [...data.walks.slice(0, k + 1).flatMap(begunAt),
+    ...data.steps.slice(0, data.walks[k + 1]?.at).map(({ node }) => node)].reduce((a, b) => Math.max(a, b), -1));
 
   const renew = () => { shownAt = null; };
   const keepInView = () => { if (lit[0]) reveal(list, lit[0].row); };

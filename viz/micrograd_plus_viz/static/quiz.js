@@ -185,8 +185,7 @@ function viewState(host) {
 function grow(data, part) {
   data.values.push(...part.values);
   data.steps.push(...part.steps);
-  data.walks.push(...part.later);
-  data.pending = part.pending;
+  Object.assign(data, { walks: part.walks, early: part.early, pending: part.pending });
   Object.assign(data.rules, part.rules);
   Object.assign(data.formulas, part.formulas);
   Object.assign(data.insides, part.insides);
@@ -248,7 +247,7 @@ function answerForm(question, data, answer) {
     return true;
   }
 
-  const value = form === "cell" ? valueAt(data, data.nodes[question.lit.to].value) : null;
+  const value = form === "cell" ? valueAt(data, valueNow(data, question.lit.to)) : null;
   const grid = value && cardPicture({ shape: value.shape, data: entriesOf(value) }, "cell", answer);
 
   function tried(given) {
@@ -275,13 +274,16 @@ function answerForm(question, data, answer) {
     focus: () => (types ? box : grid ? grid.first : buttons[0]).focus({ preventScroll: true }) };
 }
 
+// The value of a node in the walk of the question, which is the last one that has begun.
+const valueNow = (data, i) => (data.walks.at(-1).values[i] ?? [data.nodes[i].value])[0];
+
 // The known values: the sender's gradient, its inputs, and the receiver's value.
 function knownColumn(data, { knows, lit }) {
   if (!knows) return null;
   const arrived = Object.entries(knows.arrived);
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
   const shown = [...new Set(ends)].filter((i) => !data.nodes[i].asked);
-  const values = shown.map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
+  const values = shown.map((i) => [data.names[i], valueAt(data, valueNow(data, i))]);
   const gradients = [...arrived.map(([, place]) => place), knows.before].map((place) => valueAt(data, place));
   const largest = largestOf(...gradients);
   const named = (text) => make("b", "", text);

@@ -33,17 +33,18 @@ function stepsOn(graph, data, walk) {
       return;
     }
     const step = data.steps[i];
-    if (!step) { if (data.error) graph.failed(data.error, on); return; }
     const next = walk.newWalk(i);
     if (next) {
       graph.forget();
       data.nodes.forEach((_, node) => graph.hold(node, on ? walk.begins(next, node) : walk.held(node, i)));
+      showValues(walk.valuesIn(on ? next : next - 1));
     }
+    if (!step && data.error) graph.failed(data.error, on);
     if (next && !on) for (let j = data.walks[next - 1].at; j < i; j += 1) travel(j, true);
-    else travel(i, on);
+    else if (step) travel(i, on);
+    if (!step) return;
     for (const node of nodesOfStep(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
     for (const node of [step.from, step.to, ...walk.atEnd(i)]) graph.hold(node, walk.held(node, on ? i + 1 : i));
-    if (next) showValues(walk.valuesIn(walk.walkAt(on ? i : i - 1)));
   }
 
   // Shows the values that leaves have.

@@ -95,12 +95,12 @@ function mountFilm(host, data, opts = {}) {
   }
 
   function show(round, found, isWalk, playing) {
-    mounted = withOwnNodes(isWalk ? { ...dataOf(round), unborn: false, isOver: false } : dataAt(round, found));
+    mounted = isWalk ? { ...dataOf(round), unborn: false, isOver: false } : dataAt(round, found);
     const moment = isWalk ? {} : { ...linesOf(found.change), say: found.change.say, panel: () => changePanel(data,
       changesAt(round, found.change)) };
     if (player) player.become(mounted, moment);
     else {
-      player = mount(host, { ...mounted }, { ...opts, inFilm: true, beyond, toStep, slide: seekStep, onIndex,
+      player = mount(host, mounted, { ...opts, inFilm: true, beyond, toStep, slide: seekStep, onIndex,
         moment, timeline: line.element, moments: line.nearby, index: 0, more: true,
         keys: { ...opts.keys, "[": () => line.jump(-1), "]": () => line.jump(1) } });
       line.fit();
@@ -188,10 +188,6 @@ function changePanel(data, changes) {
   return make("div", "column wide scroller", make("section", "numbers", make("div", "changes", ...shown),
     rest > 0 ? make("p", "statistics", `and ${rest} more`) : null));
 }
-
-// The same data with nodes and labels of its own: a player writes into them what leaves have as it goes.
-const withOwnNodes = (data) => ({ ...data, nodes: data.nodes.map((node) => ({ ...node })),
-  labels: data.labels.map((label) => [...label]) });
 
 const withoutMissing = (places) => Object.fromEntries(Object.entries(places).filter(([, place]) => place !== null));
 

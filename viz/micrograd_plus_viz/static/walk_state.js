@@ -70,6 +70,10 @@ function walkOf(data) {
   return { walkAt, early, valuesIn, atEnd, lastOf, arrivals, departures, begins, held, newWalk };
 }
 
+// The same data with nodes and labels of its own: a player writes into them what leaves have as it goes.
+const withOwnNodes = (data) => ({ ...data, nodes: data.nodes.map((node) => ({ ...node })),
+  labels: data.labels.map((label) => [...label]) });
+
 // The quantity that the walk at step k sends.
 const wordAt = (data, k) => data.walks.findLast(({ at }, number) => number === 0 || at < k).word;
 
