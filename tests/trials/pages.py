@@ -190,7 +190,7 @@ class Truth:
                     if entry.kind == "compute" and entry.first <= node < entry.first + entry.count)  # fmt: skip
 
     def check_early(self, shown: Any, node: int) -> Iterator[Finding]:
-        """Yield what is wrong as a value is computed: leaves and results that keep a gradient have what they had then."""
+        """Yield what is wrong as a value is computed: leaves and kept gradients are what they were then."""
         values, gradients = self.states[self.place_computing(node)]
         yield from self.check_nodes(shown, [values], gradients)
 
@@ -503,7 +503,7 @@ def is_near_in_node(text: str, x: complex) -> bool:
     """Return the same for a number in a node, which has two digits if there is no room for more."""
     if np.iscomplexobj(x):
         return all(is_near_in_node(*part) for part in parts_of(text, x))
-    text = text.removeprefix("≈")
+    text = text.replace("≈", "")
     is_short = len(re.sub(r"e.*|\D", "", text).strip("0")) <= 2
     return is_near(text, x, 2 if is_short else 4)
 
