@@ -241,11 +241,12 @@ def sentences(trace: Trace) -> list[str]:
             _accumulator_phrase(trace, step, word) if step["accumulates"] else f", the first {word} to arrive there."
         )
         contribution = in_brief(trace, step["contribution"])
+        receiver = "the number " * is_constant(trace, trace["nodes"][end]) + node_names[end]
         walk = f", walk {step['walk'] + 1} of {len(walks)}" if len(walks) > 1 else ""
         walk += f", {walks[step['walk']]['direction']}" if differ else ""
         number = at + len(result) + 1
         result.append(
-            f"Step {number} of {count}{walk}. {sender} sends {contribution}{summed} to {node_names[end]}{accumulator}"
+            f"Step {number} of {count}{walk}. {sender} sends {contribution}{summed} to {receiver}{accumulator}"
             f"{around.get(len(result), '')}"
         )
     return result
