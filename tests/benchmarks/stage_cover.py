@@ -16,7 +16,7 @@ from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.stage import Stage, View
 from micrograd_plus_viz.window import load_window
 
-SIZES = {1280: (1012, 550), 1920: (1640, 910), 768: (718, 856), 420: (370, 560)}
+SIZES = {1280: (1012, 550), 1920: (1640, 910), 768: (718, 724), 420: (370, 560)}
 """The room of the stage in windows of these widths."""
 TOUCH = 1.5
 """What overlaps by less only touches."""

@@ -187,3 +187,27 @@ def test_the_overview_covers_no_nodes_after_groups_have_opened():
                                 for name in ("x", "y", "width", "height"))  # fmt: skip
             box = stage_cover.Box(x * scale + x0, y * scale + y0, (x + wide) * scale + x0, (y + high) * scale + y0)
             assert not box.overlaps(overview)
+
+
+def test_the_drawing_gives_way_where_an_event_would_cover_sender_or_receiver():
+    seen = [*stage_cover.measure(player_programs.transformer_layer(), stage_cover.SIZES[768], 20)]
+    assert 15 in [each.step for each in seen], "its event is wide, and its receiver far away"
+    assert max(each.ends for each in seen) < 0.02
+
+
+def test_what_only_the_first_node_of_a_row_reads_is_in_its_row():
+    view = Stage(payload(normalize(PROGRAMS["LSTM"]().to_dict())), stage_cover.SIZES[768]).show(0)
+    marks = "".join(markup for _, markup in view.parts)
+    copies = [tuple(float(each) for each in box) for box in re.findall(
+        r'class="node leaf stub[^>]*><rect class="body" x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"', marks)]
+    lines = re.findall(r'<g id="e[^>]*class="edge[^>]*><path d="M([-\d.]+),([-\d.]+)[^"]*?([-\d.]+),[-\d.]+"', marks)
+    ways = [(float(x), float(end)) for x, y, end in lines
+            if any(abs(left + wide - float(x)) < 2 and top < float(y) < top + high for left, top, wide, high in copies)]
+    assert len(ways) >= 16
+    assert all(end > x for x, end in ways)
+
+
+def test_a_chain_fills_a_high_stage_in_rows():
+    scale, nodes = start_of(lecture_programs.complex_numbers, 768)
+    assert scale > 1
+    assert sum('class="tile digits' in node for node in nodes) >= 3

@@ -10,13 +10,15 @@ function notBegun(data) {
 
 // Marks the sender and the receiver in a sentence, in their colours in the graph.
 function markNames(sentence, data, step) {
-  const [from, to] = [`. ${data.names[step.from]}`, ` to ${data.names[step.to]},`];
   const text = sentence.textContent;
+  const [from, receiver] = [`. ${data.names[step.from]}`, data.names[step.to]];
+  const lead = [" to ", " to the number "].find((words) => text.includes(`${words}${receiver},`));
+  const to = `${lead}${receiver},`;
   const [start, stop] = [text.indexOf(from), text.indexOf(to)];
   if (start < 0 || stop < start) return;
   const mark = (name, at) => make("mark", name, data.names[at]);
   sentence.replaceChildren(text.slice(0, start + 2), mark("sends", step.from),
-    text.slice(start + from.length, stop + 4), mark(step.accumulates ? "adds" : "gets", step.to),
+    text.slice(start + from.length, stop + lead.length), mark(step.accumulates ? "adds" : "gets", step.to),
     text.slice(stop + to.length - 1));
 }
 

@@ -9,7 +9,8 @@ const NEARLY_FULL = 0.985;
 const growthIn = ([width]) => Math.max(1, Math.min(1.5, width / ROOM_OF_A_LAPTOP));
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
 const MARGIN = 24;
-const MOST_BELOW = 0.6;
+// How much of the height of a room an event may need below the nodes of its step.
+const MOST_BELOW = 0.72;
 const OVERVIEW = [158, 64];
 
 // `scene` has the size of the drawing, the width of its empty border, its boxes, and what is written again as the scale
@@ -19,7 +20,7 @@ function makeCamera(svg, world, overview, scene) {
   // The drawing in which a node keeps its place, at its scale.
   let heldIn = null;
   let room = [0, 0];
-  // In a narrow room, the event opens below the nodes of its step; it needs this height.
+  // In a narrow room, and where it would cover them, the event opens below the nodes of its step; it needs this height.
   let below = 0;
   const isNarrow = () => room[0] < NARROW;
 
@@ -28,7 +29,7 @@ function makeCamera(svg, world, overview, scene) {
     const size = scene.size();
     const [free, freeBelow] = [0, 1].map((axis) => room[axis] - size[axis] * scale);
     const centred = (at, left) => (left >= -scene.border() ? left / 2 : Math.min(8, Math.max(left - 8, at)));
-    Object.assign(view, { scale, x: centred(x, free), y: !isNarrow() ? centred(y, freeBelow)
+    Object.assign(view, { scale, x: centred(x, free), y: !isNarrow() && !below ? centred(y, freeBelow)
       : Math.min(MARGIN, Math.max(0, freeBelow / 2), Math.max(freeBelow - below, y)) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
     if (changed) scene.write();
@@ -55,26 +56,27 @@ function makeCamera(svg, world, overview, scene) {
     show(scale, at[0] - (at[0] - view.x) * by, at[1] - (at[1] - view.y) * by);
   }
 
-  // Brings boxes into view at a readable size, above the height of an event; the view stays if they are visible.
-  function reveal(boxes, height = 0) {
+  // Brings boxes into view at a readable size, above the height of an event; the view stays if they are visible. If
+  // the event would still cover them, they are as `small` as they must be.
+  function reveal(boxes, height = 0, small = false) {
     if (!boxes.length || !room[0]) return;
     below = Math.min(height, MOST_BELOW * room[1]);
     const fits = wholeScale();
     const isWhole = !view.own && heldIn !== scene.size() && fits >= READABLE * growthIn(room);
-    if (isWhole && !isNarrow()) { show(fits, 0, 0); return; }
+    if (isWhole && !isNarrow() && !below) { show(fits, 0, 0); return; }
     const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
       Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
-    const high = room[1] - (isNarrow() ? below : 0);
+    const high = room[1] - below;
     const close = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
     const most = close > NEARLY_FULL && close < 1 ? 1 : close;
     const wanted = view.own ? view.scale : Math.max(fits, growthIn(room));
-    const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(wanted, most);
+    const scale = isWhole ? Math.min(fits, small ? most : Math.max(READABLE, most)) : Math.min(wanted, most);
     const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;
     const isSeen = isAcross && top * scale + view.y >= 4 && bottom * scale + view.y <= high - 4;
     if (!isSeen) {
       const x = isAcross ? view.x : room[0] / 2 - (left + right) / 2 * scale;
-      show(scale, x, isNarrow() ? Math.max(MARGIN - top * scale, high - 4 - bottom * scale)
+      show(scale, x, isNarrow() || below ? Math.max(MARGIN - top * scale, high - 4 - bottom * scale)
         : room[1] / 2 - (top + bottom) / 2 * scale);
     } else showOverview();
   }

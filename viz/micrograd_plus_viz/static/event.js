@@ -1,7 +1,7 @@
 // The event: the active rule opens between its two nodes. The upstream tile leaves the sender and meets the local one;
 // their product, summed over broadcast axes, travels to the receiver and joins what it has.
 
-const SIGN_WIDTH = 24;
+const [SIGN_WIDTH, SIGN_FONT] = [24, 19];
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
 const [SHADE_WIDTH, SCALE_HIGH] = [9, 24];
 // The sizes of an event; the last ones serve where no other fits: with the shapes of arrays, or else without.
@@ -13,6 +13,8 @@ const WORTH_SMALLER = 40;
 // How much larger numbers are than text; arrays are where the drawing is.
 const LARGER = 1.35;
 const MOST_PIECES = 100;
+// How much of the height of a narrow room an event may have before it goes without the shapes of arrays.
+const MOST_HIGH = 0.6;
 const FORMULA_SIZES = ["large", "medium", "small"];
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
@@ -94,11 +96,19 @@ function makeEvent(data, graph) {
   let flyers = [];
   let time = 1;
   let joined = true;
+  // Where the event is, with its leaders.
+  let shown = null;
 
   function open(next) {
     step = next ?? null;
     time = 1;
     build();
+    uncover();
+  }
+
+  // Where the event covers sender or receiver, the drawing gives it room below them. Then it is drawn again.
+  function uncover() {
+    if (shown?.leaders.some(({ line }) => !line)) graph.giveRoom(step, leastHeight(step), true);
   }
 
   function clear() {
@@ -159,12 +169,13 @@ function makeEvent(data, graph) {
 
   // The first of the smallest sizes that is not too high: in a narrow room, the step's nodes are above it.
   function smallestSize(of, rows) {
-    const most = graph.camera.room()[1] * (graph.camera.isNarrow() ? MOST_BELOW : 1);
+    const most = graph.camera.room()[1] * (graph.camera.isNarrow() ? MOST_HIGH : 1);
     return SMALLEST_SIZES.find((size) => layIn(size, of, rows).height + AIR <= most) ?? SMALLEST_SIZES.at(-1);
   }
 
-  // The height that a step needs for its event in a narrow room.
-  const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(smallestSize(next), next).height + AIR : 0);
+  // The height that a step needs for its event, and what is kept free for it from the start: all, in a narrow room.
+  const leastHeight = (of) => layIn(smallestSize(of), of).height + AIR;
+  const heightOf = (next) => (next && graph.camera.isNarrow() ? leastHeight(next) : 0);
 
   // A row that is too wide goes on below, from a sign on.
   function cutRow(row, wide) {
@@ -181,7 +192,7 @@ function makeEvent(data, graph) {
 
   function layPart(part, size, shared) {
     if (part.sign) {
-      const wide = breadthOf(part.note ?? part.sign, 1, part.note ? 11 : 15) + 10;
+      const wide = Math.max(breadthOf(part.sign, 1, SIGN_FONT), breadthOf(part.note ?? "", 1, 11)) + 10;
       return { ...part, wide: Math.max(SIGN_WIDTH, wide), high: 24 };
     }
     const value = shownBy(data, { ...part, transposed: "" });
@@ -220,11 +231,13 @@ function makeEvent(data, graph) {
 
   function build() {
     flyers = [];
+    shown = null;
     const room = graph.camera.room();
     if (!step || !room[0]) { layer.replaceChildren(); graph.camera.giveWay(null); return; }
     const ends = [step.from, step.to].map((i) => graph.itemOf(step, i));
     const stage = onStage(ends, room);
     const { laid, widths, heights, width, height, scale, place } = layRows(rowsOf(data, step), room, stage);
+    shown = place;
     graph.camera.giveWay(place.event);
     const origin = [place.left, place.top];
     const bubble = svgElement("g", { class: "bubble", transform: `translate(${origin}) scale(${scale})` });
@@ -398,7 +411,7 @@ function makeEvent(data, graph) {
     return [...rule ? [`${rule}:`] : [], ...[...texts].map((text) => text.textContent)].join(" ");
   }
 
-  return { open, clear, place, at, heightOf, words, flyers: () => flyers };
+  return { open, clear, place, at, heightOf, uncover, words, flyers: () => flyers };
 }
 
 // Shows the formula of a step in the largest size at which all its lines fit, and none is too long. Alike steps share

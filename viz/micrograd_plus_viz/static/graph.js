@@ -255,13 +255,16 @@ function drawGraph(data, act, details) {
     writeNode(item, view, camera.room());
   }
 
-  // Only parts in or near the view are filled: a large drawing has thousands of cells.
+  // Of a large drawing, which has thousands of cells, only parts in or near the view are filled.
   function fillNear() {
     const [wide, high] = camera.room();
+    const isSmall = items.size <= MOST_TRIED;
     for (const item of items.values()) {
       if (!item.due) continue;
       const [x, y, w, h] = camera.onScreen(item.box);
-      if (x + w / 2 > -NEAR && x - w / 2 < wide + NEAR && y + h / 2 > -NEAR && y - h / 2 < high + NEAR) fillItem(item);
+      if (isSmall || (x + w / 2 > -NEAR && x - w / 2 < wide + NEAR && y + h / 2 > -NEAR && y - h / 2 < high + NEAR)) {
+        fillItem(item);
+      }
     }
   }
 
@@ -546,10 +549,14 @@ function drawGraph(data, act, details) {
   // `below` is the height of the step's event.
   function follow(step, below) {
     keepPlaces(step);
-    if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]), below);
+    if (step) giveRoom(step, below);
     else if (!view.own) camera.whole();
     fillNear();
   }
+
+  // Brings sender and receiver of a step into view above its event, as `small` as they must be.
+  const giveRoom = (step, below, small) =>
+    camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]), below, small);
 
   // Draws the graph the first time, and again if its room has changed much.
   function fit() {
@@ -602,8 +609,8 @@ function drawGraph(data, act, details) {
   });
   const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
-  return { frame, svg, ...happen, paint, show, compute, point, fit, follow, besides, at, camera, openTo, toggle, partOf,
-    renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
+  return { frame, svg, ...happen, paint, show, compute, point, fit, follow, giveRoom, besides, at, camera, openTo, toggle,
+    partOf, renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     wayOf, itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },

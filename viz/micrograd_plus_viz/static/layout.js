@@ -7,6 +7,8 @@ const BETWEEN_ROWS = 30;
 const MOST_ROWS = 12;
 const NARROW = 600;
 const SMALL = 0.75;
+const WORTH_A_ROW = 1.1;
+const WORTH_NEAR = 1.25;
 const MOST_COLUMNS = 6;
 const DOWN = 14;
 const INSET = 12;
@@ -48,7 +50,9 @@ function inLayers(parts, links, sizeOf, room, { gap, fold }) {
     }
   }
   const across = gap * (parts.some((part) => part[0] === "g") ? ACROSS_GROUPS : ACROSS);
-  return inRows(foldLayers(filled, height, sizeOf, room && fold * room[1], down), height, sizeOf, across, room, gap);
+  const readerOf = (part) => (isOwn(part) ? after.get(part)[0] : undefined);
+  return inRows(foldLayers(filled, height, sizeOf, room && fold * room[1], down), height, sizeOf, across, room, gap,
+    readerOf);
 }
 
 // A layer much higher than its room continues in a second column.
@@ -69,32 +73,48 @@ function foldLayers(layers, height, sizeOf, high, down) {
   });
 }
 
-// A drawing much wider than its room wraps to further rows, like text, if it can then be larger.
-function inRows(layers, height, sizeOf, across, room, gap) {
+// A drawing much wider than its room wraps to further rows, like text, if it can then be larger. What only the first
+// column of a row reads is in that row, unless all would be much smaller.
+function inRows(layers, height, sizeOf, across, room, gap, readerOf) {
   const one = placesInFrame(layers, height, sizeOf, across);
   if (!room) return one;
   const most = growthIn(room);
   const scaleOf = ({ width, height: tall }) => Math.min(most, room[0] / width, room[1] / tall);
   const widest = Math.max(...layers.flat().map((part) => sizeOf(part)[0])) + across;
   let best = one;
-  const least = room[0] < NARROW || scaleOf(one) < SMALL * most ? 1 : 2;
+  // A room that is higher than wide has room for rows, in which all digits are readable.
+  const isHigh = room[0] < NARROW || room[1] > room[0];
+  const least = isHigh || scaleOf(one) < SMALL * most ? 1 : 2;
   for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < most && layers.length > least * rows; rows += 1) {
     for (const [width, over] of [[one.width / rows, 0.5], [Math.max(widest, one.width / rows), 0.5], [widest, 0]]) {
-      const laid = stackRows(cutInRows(layers, sizeOf, across, width, over)
+      const lay = (readers) => stackRows(cutInRows(layers, sizeOf, across, width, over, readers)
         .map((row) => placesInFrame(row, height, sizeOf, across)), BETWEEN_ROWS * Math.max(0.6, gap));
-      if (scaleOf(laid) > 1.1 * scaleOf(best)) best = laid;
+      const [near, plain] = [lay(readerOf), lay(() => undefined)];
+      const laid = scaleOf(near) * WORTH_NEAR > scaleOf(plain) ? near : plain;
+      if (scaleOf(laid) > WORTH_A_ROW * scaleOf(best) || (isHigh && scaleOf(best) < most && scaleOf(laid) === most)) {
+        best = laid;
+      }
     }
   }
   return best;
 }
 
-// A row may exceed its width by part of its last column.
-function cutInRows(layers, sizeOf, across, width, over) {
+// A row may exceed its width by part of its last column. What only the first column of a row reads begins that row, if
+// `readerOf` tells the only reader of a part.
+function cutInRows(layers, sizeOf, across, width, over, readerOf) {
   const rows = [[]];
+  const wideOf = (layer) => Math.max(...layer.map((part) => sizeOf(part)[0])) + across;
   let used = 0;
   for (const layer of layers) {
-    const wide = Math.max(...layer.map((part) => sizeOf(part)[0])) + across;
-    if (used + (1 - over) * wide > width && rows.at(-1).length) { rows.push([]); used = 0; }
+    const wide = wideOf(layer);
+    if (used + (1 - over) * wide > width && rows.at(-1).length) {
+      const last = rows.at(-1).at(-1);
+      const own = last.filter((part) => layer.includes(readerOf(part)));
+      const goes = own.length > 0 && own.length < last.length;
+      if (goes) rows.at(-1).splice(-1, 1, last.filter((part) => !own.includes(part)));
+      rows.push(goes ? [own] : []);
+      used = goes ? wideOf(own) : 0;
+    }
     rows.at(-1).push(layer);
     used += wide;
   }

@@ -340,6 +340,7 @@ export function mount(host, given, opts = {}) {
     if (!graph.fit()) return;
     graph.follow(atHand(), event.heightOf(data.steps[index - 1]));
     event.place();
+    event.uncover();
     keepFocus(focused);
   }
 
