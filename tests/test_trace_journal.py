@@ -130,7 +130,7 @@ def test_a_second_walk_names_the_gradient_before_it_once():
     assert lines[-1] == "in all, the walk has changed the .grad of x: from 27 to 54"
 
 
-def test_a_contribution_of_zero_is_said_alike_before_and_after_loading():
+def test_a_contribution_of_zero_is_said_alike_after_loading():
     x, zero = mg.tensor(3.0, requires_grad=True), mg.tensor(0.0)
 
     def program():

@@ -190,7 +190,7 @@ class Truth:
                     if entry.kind == "compute" and entry.first <= node < entry.first + entry.count)  # fmt: skip
 
     def check_early(self, shown: Any, node: int) -> Iterator[Finding]:
-        """Yield what is wrong as a value is computed: leaves have what they had then, and results have no gradient."""
+        """Yield what is wrong as a value is computed: leaves and kept gradients are what they were then."""
         values, gradients = self.states[self.place_computing(node)]
         yield from self.check_nodes(shown, [values], gradients)
 
@@ -503,7 +503,7 @@ def is_near_in_node(text: str, x: complex) -> bool:
     """Return the same for a number in a node, which has two digits if there is no room for more."""
     if np.iscomplexobj(x):
         return all(is_near_in_node(*part) for part in parts_of(text, x))
-    text = text.removeprefix("≈")
+    text = text.replace("≈", "")
     is_short = len(re.sub(r"e.*|\D", "", text).strip("0")) <= 2
     return is_near(text, x, 2 if is_short else 4)
 
@@ -518,7 +518,7 @@ def is_brief(text: str, held: np.ndarray | None) -> bool:
     if found is None or found[1] != str(held.shape):
         return False
     if not np.isfinite(held).all():
-        return found[2] == ("nan" if np.isnan(held).any() else "inf")
+        return found[2] == ("nan" if np.isnan(abs(held)).any() else "inf")
     return found[2] is not None and is_near(found[2], np.linalg.norm(held))
 
 
@@ -554,7 +554,7 @@ def coarsen(held: np.ndarray, cells: list[Cell]) -> Iterator[np.ndarray]:
             coarse = np.zeros((high, shape[0], wide), held.dtype)
             for (of, row, column), entry in np.ndenumerate(held.reshape(shape)):
                 at = row * high // shape[1], of, column * wide // columns
-                if np.isnan(entry) or abs(entry) > abs(coarse[at]):
+                if np.isnan(abs(entry)) or abs(entry) > abs(coarse[at]):
                     coarse[at] = entry
             yield coarse
 
@@ -585,7 +585,7 @@ def is_shade(shade: str, x: complex) -> bool:
 def shows_caption(text: str, held: np.ndarray) -> bool:
     """Return whether a caption has the scale of an array."""
     if not np.isfinite(held).all():
-        nan, infinite = np.isnan(held).sum(), np.isinf(held).sum()
+        nan, infinite = np.isnan(abs(held)).sum(), np.isinf(held).sum()
         if nan and infinite:
             mixed = f"{nan} nan, {infinite} inf"
             return text in (f"{mixed} of {held.size}", mixed, f"{nan} nan …")
@@ -634,7 +634,7 @@ def says_number(text: str, held: np.ndarray, is_number: Callable[[str, float], b
     if word == "grad":
         return is_number(number, held.item()) if held.size == 1 else shows_caption(number, held)
     if not np.isfinite(held).all():
-        return number == ("nan" if np.isnan(held).any() else "inf")
+        return number == ("nan" if np.isnan(abs(held)).any() else "inf")
     return held.size > 1 and is_number(number, np.linalg.norm(held))
 
 

@@ -68,6 +68,12 @@ def test_a_number_that_the_page_rounds_again_is_the_nearest():
         assert float(f"{norm['statistics']['norm']:.4g}") == float(f"{x:.4g}"), x
 
 
+def test_a_complex_entry_is_counted_once_as_infinite_or_nan():
+    value = {"data": [["inf", "-inf"], ["nan", 1.0], ["inf", "nan"], [1.0, 2.0]]}
+    assert cells.count_not_finite(value) == {"nan": 1, "inf": 2}
+    assert cells.count_not_finite({"data": ["nan", "-inf", 1.0]}) == {"nan": 1, "inf": 1}
+
+
 @pytest.mark.parametrize(("line", "forms"), [
     ("(2, 3), has nan", {"has nan", "nan", "(2, 3)"}), ("(2, 3) ±0.4567", {"±0.4567", "(2, 3)"}),
     ("±0.4567", set()), ("(20, 300)", set()),

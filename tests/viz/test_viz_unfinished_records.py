@@ -1,9 +1,14 @@
 """Tests of incomplete records: a forward pass without a walk, a walk alone, an empty record."""
 
+import contextlib
+
 import pytest
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.trace_input import normalize, trace_data
+from micrograd_plus_viz.window import load_window
 
 
 def show_trace(trace):
@@ -35,6 +40,34 @@ def test_an_empty_record_is_shown_as_one():
     with mg.record() as trace:
         pass
     assert show_trace(trace).startswith("Program without a walk: 0 nodes")
+
+
+def record_caught_errors():
+    """Record a walk that cannot begin, one that a hook ends, and one that goes through."""
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+
+    def refuse(gradient):
+        raise KeyError("no")
+
+    with mg.record() as trace:
+        y = w * 3
+        with contextlib.suppress(RuntimeError):
+            y.backward()
+        hook = y.register_hook(refuse)
+        with contextlib.suppress(KeyError):
+            (y * y).sum().backward()
+        hook.remove()
+        y.sum().backward()
+    return trace
+
+
+def test_a_page_says_which_walks_failed_before_the_program_went_on():
+    said = [step["say"] for step in payload(normalize(trace_data(record_caught_errors())))["steps"]]
+    assert "Before this walk, another could not begin at multiply (y): RuntimeError: backward() from" in said[0]
+    assert ["The walk ends here at multiply (y): KeyError: " in each for each in said] == [0, 0, 1, 0, 0]
+    part, _ = load_window(record_caught_errors(), 2, 2)
+    assert "The walk ends here" in payload(part)["steps"][0]["say"]
+    assert not [step for step in payload(part)["steps"] if "another could not begin" in step["say"]]
 
 
 def test_a_failed_walk_is_shown_up_to_the_error():

@@ -75,8 +75,9 @@ def count_not_finite(value: Trace) -> Trace | None:
     if value.get("nan") == value.get("inf") == 0:
         return None
     data = value["data"] or (_cells(value) or {"data": []})["data"]
-    entries = [part for entry in data for part in (entry if isinstance(entry, list) else [entry])]
-    nans, infinities = entries.count("nan"), sum(x in ("inf", "-inf") for x in entries if isinstance(x, str))
+    suspects = [entry if isinstance(entry, list) else [entry] for entry in data if isinstance(entry, (str, list))]
+    sizes = [math.hypot(*map(float, parts)) for parts in suspects]
+    nans, infinities = sum(map(math.isnan, sizes)), sum(map(math.isinf, sizes))
     return {"nan": nans, "inf": infinities} if nans or infinities else None
 
 

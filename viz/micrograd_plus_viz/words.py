@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from html import unescape
@@ -352,9 +352,32 @@ def _changes_around_steps(trace: Trace, node_names: list[str]) -> dict[int, str]
         whole = trace["walks"][of]["first"] + trace["walks"][of]["steps"] if trace["walks"] else 0
         if of_walk and steps[of_walk[-1]]["index"] + 1 == whole:
             tell(of_walk[-1], "At the end of the walk,", state.at_end)
+    for at, error in _errors_before_end(trace, node_names):
+        around[at] = f"{around.get(at, '')} {error}"
     if steps and trace["first"] + len(steps) == trace["total"] and not trace.get("has_moments"):
         tell(len(steps) - 1, "Afterwards,", journal.last_changes(trace))
     return around
+
+
+def _errors_before_end(trace: Trace, node_names: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield the errors of walks after which the program went on, each with the index of a step: the last one of the
+    walk, or the next one of another if the walk could not begin. The page ends with the error of the last walk."""
+    steps = trace["steps"]
+    for at, walk in enumerate(trace["walks"][:-1]):
+        if (error := walk["error"]) is None:
+            continue
+        where = "" if error["node"] is None else f" at {node_names[error['node']]}"
+        why = f"{error['kind']}: {single_line(error['text'])}".rstrip(".")
+        of_walk = [i for i, step in enumerate(steps) if step["walk"] == at]
+        later = [i for i, step in enumerate(steps) if step["walk"] > at]
+        if of_walk and steps[of_walk[-1]]["index"] + 1 == walk["first"] + walk["steps"]:
+            yield of_walk[-1], f"The walk ends here{where}: {why}."
+        elif later and not walk["steps"] and _begins_walk(trace, steps[later[0]]):
+            yield later[0], f"Before this walk, another could not begin{where}: {why}."
+
+
+def _begins_walk(trace: Trace, step: Trace) -> bool:
+    return step["index"] == trace["walks"][step["walk"]]["first"]
 
 
 def axes(step: Trace) -> str:

@@ -50,16 +50,16 @@ function walkOf(data) {
   const first = data.nodes.map(({ value }, i) => [value, data.labels[i][1]]);
   const changed = [...new Set(data.walks.flatMap(({ values }) => Object.keys(values).map(Number)))];
   const valuesIn = (at) => changed.map((node) => [node, ...(data.walks[at].values[node] ?? first[node])]);
-  // While values are computed, results hold nothing yet, and leaves have what they had as the value was computed.
+  // While values are computed, leaves and results that keep a gradient have what they had as the value was computed.
   const early = (upTo) => {
     const changes = (data.early ?? []).filter(({ from }) => from <= upTo);
     const leaves = data.nodes.flatMap(({ kind }, node) => (kind === "leaf" ? [node] : []));
     const lastOf = (word, node) => changes.findLast((change) => change[word][node] !== undefined)?.[word][node];
     return {
       holds: (node) => {
-        if (data.nodes[node].kind !== "leaf") return { place: null, word: data.walks[0].word };
         const place = lastOf("gradients", node);
-        return place === undefined ? begins(0, node) : { ...begins(0, node), place };
+        const began = data.nodes[node].kind === "leaf" ? begins(0, node) : { place: null, word: data.walks[0].word };
+        return place === undefined ? began : { ...began, place };
       },
       values: leaves.map((node) => [node, ...(lastOf("values", node) ?? data.walks[0].values[node] ?? first[node])]),
     };
