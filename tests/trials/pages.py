@@ -55,6 +55,8 @@ SENTENCE = (
 ).replace("NUMBER", NUMBER).replace("STOP", STOP)
 ROUNDING, LARGEST_ROUNDING = " ≈ 0", 1e-4
 """What a caption says of rounding errors, and how large they are in single precision at most."""
+FAILURE = re.compile(r"^ (?:The walk ends here|Before this walk, another could not begin) .*", re.DOTALL)
+"""What a sentence says of a walk that failed."""
 Finding = tuple[Any, ...]
 Cell = tuple[float, float, str]
 """How far down and across a cell of a tile is, and its shade."""
@@ -249,7 +251,7 @@ class Truth:
         step, place = self.trace.steps[done - 1], self.place_of()
         count = len(self.trace.walks)
         start = f"Step {done} of {len(self.trace.steps)}{f', walk {step.walk + 1} of {count}' if count > 1 else ''}. "
-        names = [re.escape(self.names[place[node]]) for node in (step.node, step.target)]
+        names = [f"(?:the number )?{re.escape(self.names[place[node]])}" for node in (step.node, step.target)]
         part = re.fullmatch(re.escape(start) + SENTENCE.format(*names), said)
         if part is None:
             yield "sentence", said, start, names
@@ -319,7 +321,7 @@ class Truth:
                     yield "sentence", lead, text, clause(group), [(e.kind, e.before, e.after) for e in group]
                     return
                 text = rest[len(end) :]
-        if text:
+        if FAILURE.sub("", text):
             yield "sentence", "says too much", text
 
     def second_runs_before(self, number: int) -> list[Any]:
