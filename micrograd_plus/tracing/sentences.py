@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from .parts import JournalEntry, Step, TraceParts
 from .values import Stored, array_of, np, number_text, value_to_dict
@@ -32,8 +32,6 @@ ACTIONS = {
 BY_HAND = ("write", "scale", "assign", "clear")
 """Kinds of changes that a loop over parameters makes one by one."""
 
-Entry = TypeVar("Entry")
-
 
 def step_sentence(trace: TraceParts, step: Step) -> str:
     """Describe one step in a sentence."""
@@ -58,7 +56,7 @@ def gradient_before(trace: TraceParts, step: Step) -> Any:
 def change_sentences(trace: TraceParts, entries: Iterable[JournalEntry]) -> Iterator[str]:
     """Describe changes that follow each other. Changes of one kind by one cause share a sentence."""
     changes = [entry for entry in entries if is_reported(entry)]
-    for group in gather_changes(changes, lambda each: (each.kind, each.by, [(x.file, x.line) for x in each.lines])):
+    for group in gather_changes(changes):
         alike: dict[tuple[str, str | None], list[JournalEntry]] = {}
         for entry in group:
             alike.setdefault((_kind_in_words(trace, entry), entry.by), []).append(entry)
@@ -66,35 +64,27 @@ def change_sentences(trace: TraceParts, entries: Iterable[JournalEntry]) -> Iter
             yield _sentence(trace, kind, by, changes_of_kind)
 
 
-def gather_changes(
-    entries: Iterable[Entry], facts: Callable[[Entry], tuple[str, str | None, Iterable[Any]]]
-) -> list[list[Entry]]:
+def gather_changes(entries: Iterable[JournalEntry]) -> list[list[JournalEntry]]:
     """Return the entries of a journal in groups: changes of one kind by one cause, and what a loop changes in turn.
 
     A loop comes back to its lines. So when a line changes something by hand as it did before, all changes since then
     are one group: `for p in parameters: p.data -= p.grad; p.grad = None` is one. Calls of optimisers are not by hand.
-    Computed nodes are in the group of the change before them. `facts` returns the kind of an entry, its cause and its
-    lines.
+    Computed nodes are in the group of the change before them.
     """
-    groups: list[list[Entry]] = []
-    group_of_line: dict[Any, int] = {}
+    groups: list[list[JournalEntry]] = []
+    group_of_line: dict[tuple[Any, ...], int] = {}
     last = None
     for entry in entries:
-        kind, by, lines = facts(entry)
-        line = kind, by, *lines
-        if kind == "compute":
-            at = max(0, len(groups) - 1)
-        else:
+        kind, cause = entry.kind, (entry.kind, entry.by)
+        line = *cause, *((site.file, site.line) for site in entry.lines)
+        at = max(0, len(groups) - 1)
+        if kind != "compute":
             if kind not in BY_HAND:
                 group_of_line.clear()
-            at = group_of_line.get(line, len(groups) - (last == (kind, by)))
-            last = kind, by
-        if at == len(groups):
-            groups.append([])
-        if later := groups[at + 1 :]:
-            groups[at:] = [[*chain(groups[at], *later)]]
-            group_of_line = {each: min(at, place) for each, place in group_of_line.items()}
-        groups[at].append(entry)
+            at = group_of_line.get(line, len(groups) - (last == cause))
+            last = cause
+        groups[at:] = [[*chain.from_iterable(groups[at:]), entry]]
+        group_of_line = {each: min(at, place) for each, place in group_of_line.items()}
         if kind in BY_HAND:
             group_of_line[line] = at
     return groups

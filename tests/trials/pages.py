@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import groupby, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from browser import start_browser
 from install_browser import find_browser
+from micrograd_plus.tracing.sentences import gather_changes
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.player import player_source
 from micrograd_plus_viz.timeline import load_film
@@ -452,8 +453,11 @@ def group_by_clause(entries: Any) -> Iterator[list[Any]]:
     """Yield the changes that one clause tells."""
     changes = [entry for entry in entries if entry.kind in VERBS
                and not (entry.kind == "clear" and entry.before is None)]  # fmt: skip
-    for _, group in groupby(changes, key=lambda entry: (kind_in_words(entry), entry.by)):
-        yield [*group]
+    for group in gather_changes(changes):
+        alike: dict[Any, list[Any]] = {}
+        for entry in group:
+            alike.setdefault((kind_in_words(entry), entry.by), []).append(entry)
+        yield from alike.values()
 
 
 def kind_in_words(entry: Any) -> str:

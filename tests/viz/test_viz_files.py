@@ -135,7 +135,7 @@ def test_code_on_one_line_behaves_like_the_original():
     )
     constants = "const MOST_ROWS = 2;\nconst LEAST = MOST_ROWS * ONE_MORE;"
     assert player.one_line(constants) == "const $1=2;const $0=$1*$2;"
-    for room in (*player.MODULES, *player.FILM, *player.ALONE, *player.QUIZ):
+    for room in (*player.MODULES, *player.FILM, *player.ALONE, *player.QUIZ, *player.CARDS, "slider.js", "stills.js"):
         for number, line in enumerate(player.text(room).splitlines(), start=1):
             assert len(line) <= 120, f"{room}:{number} is longer than lines here are"
             assert line.count("`") % 2 == 0, f"{room}:{number} ends inside a template"

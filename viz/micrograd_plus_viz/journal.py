@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
-
-from micrograd_plus.tracing.sentences import gather_changes
+from itertools import chain
+from typing import Any, NamedTuple
 
 from .trace_input import Trace
 
 Names = list[str] | Mapping[int, str]
 """The name of each node."""
+BY_HAND = ("write", "scale", "assign", "clear")
+"""Changes that a line of the program makes itself."""
 MOST_NAMES = 3
 """How many names a sentence lists."""
 ACTIONS = {
@@ -174,8 +175,27 @@ def sentences(
 
 
 def gather(entries: Iterable[Trace]) -> list[list[Trace]]:
-    """Return entries in groups: changes of one kind by one cause, and what a loop changes in turn."""
-    return gather_changes(entries, lambda entry: (entry["kind"], entry["by"], entry["lines"]))
+    """Return entries in groups: changes of one kind by one cause, and what a loop changes in turn.
+
+    A loop comes back to its lines. So when a line changes something by hand as it did before, all changes since then
+    are one group. The engine groups changes in the same way when it prints a trace.
+    """
+    groups: list[list[Trace]] = []
+    group_of_line: dict[tuple[Any, ...], int] = {}
+    last = None
+    for entry in entries:
+        kind, cause = entry["kind"], (entry["kind"], entry["by"])
+        at = max(0, len(groups) - 1)
+        if kind != "compute":
+            if kind not in BY_HAND:
+                group_of_line.clear()
+            at = group_of_line.get((*cause, *entry["lines"]), len(groups) - (last == cause))
+            last = cause
+        groups[at:] = [[*chain.from_iterable(groups[at:]), entry]]
+        group_of_line = {line: min(at, place) for line, place in group_of_line.items()}
+        if kind in BY_HAND:
+            group_of_line[*cause, *entry["lines"]] = at
+    return groups
 
 
 def _alike(entries: Iterable[Trace], kind_of: Callable[[Trace], str]) -> Iterator[tuple[tuple[str, str], list[Trace]]]:

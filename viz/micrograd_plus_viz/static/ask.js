@@ -32,7 +32,10 @@ export function mountCard(host, data) {
     if (done) return;
     if (given === null) { say(`That is not a valid answer. ${data.note}`, "no"); return; }
     const name = answerName(data.salt, given);
-    if (data.right[name]) { await open(unwrapKey(data.salt, given, data.right[name]), tries ? "later" : "at_once"); return; }
+    if (data.right[name]) {
+      await open(unwrapKey(data.salt, given, data.right[name]), tries ? "later" : "at_once");
+      return;
+    }
     tries += 1;
     form.tried(given);
     const [place, wrapped] = data.hints[name] ?? [];
@@ -96,7 +99,8 @@ const threeDigits = (x) => (x === 0 ? "0" : Number.isFinite(x) ? x.toExponential
 function choiceForm({ choices, form }, answer) {
   const several = form === "several";
   const buttons = choices.map((text, k) => {
-    const button = makeButton("choice", () => press(k), make("kbd", "", String(k + 1)), make("span", "", ...richText(text)));
+    const said = make("span", "", ...richText(text));
+    const button = makeButton("choice", () => press(k), make("kbd", "", String(k + 1)), said);
     if (several) button.setAttribute("aria-pressed", "false");
     return button;
   });

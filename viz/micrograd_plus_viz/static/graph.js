@@ -620,8 +620,8 @@ function drawGraph(data, act, details) {
   });
   const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
-  return { frame, svg, ...happen, paint, show, compute, point, fit, follow, giveRoom, besides, at, camera, openTo, toggle,
-    partOf, renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
+  return { frame, svg, ...happen, paint, show, compute, point, fit, follow, giveRoom, besides, at, camera, openTo,
+    toggle, partOf, renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     wayOf, itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },

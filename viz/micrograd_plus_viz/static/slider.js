@@ -6,12 +6,14 @@ export function mountSlider(host, { name, positions, walks, curve }) {
   const place = make("div", "walk");
   const slider = make("input");
   const middle = Math.floor(positions.length / 2);
-  Object.assign(slider, { type: "range", min: "0", max: String(positions.length - 1), step: "1", value: String(middle) });
+  const most = String(positions.length - 1);
+  Object.assign(slider, { type: "range", min: "0", max: most, step: "1", value: String(middle) });
   slider.style.flex = "1";
   const shown = make("output");
   shown.style.minWidth = "5em";
   const label = make("label", "", `${name} `, slider, shown);
-  Object.assign(label.style, { display: "flex", gap: "10px", alignItems: "center", maxWidth: "640px", padding: "4px 12px",
+  Object.assign(label.style, {
+    display: "flex", gap: "10px", alignItems: "center", maxWidth: "640px", padding: "4px 12px",
     font: "15px/1.5 system-ui, sans-serif" });
   keepKeys(label);
   // JupyterLab takes the arrow keys that reach the notebook.
@@ -43,7 +45,8 @@ function curveFigure(name, positions, curve) {
   const [low, high] = ends(known.map((each) => each[1]));
   const across = (x) => room + (x - left) / (right - left) * (width - 2 * room);
   const down = (y) => height - room - (y - low) / (high - low || 1) * (height - 2 * room);
-  const path = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${across(x).toFixed(1)} ${down(y).toFixed(1)}`).join("");
+  const corner = ([x, y], k) => `${k ? "L" : "M"}${across(x).toFixed(1)} ${down(y).toFixed(1)}`;
+  const path = (points) => points.map(corner).join("");
   const line = { fill: "none", stroke: "currentColor" };
   const drawing = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   const slope = svgElement("path", { ...line, "stroke-width": 2.5, "stroke-dasharray": "7 4" });
@@ -58,9 +61,11 @@ function curveFigure(name, positions, curve) {
   function show(at) {
     const point = curve[at];
     for (const part of [slope, dot]) part.style.display = point ? "" : "none";
-    said.textContent = point ? `${name} = ${number(positions[at])}: the result is ${number(point[0])}, and the dashed line `
-      + `has the slope ${number(point[1])}, the gradient of ${name}.` : `${name} = ${number(positions[at])}: no result.`;
-    drawing.setAttribute("aria-label", `The results for ${name} from ${number(left)} to ${number(right)}. ${said.textContent}`);
+    const here = `${name} = ${number(positions[at])}`;
+    said.textContent = point ? `${here}: the result is ${number(point[0])}, and the dashed line has the slope `
+      + `${number(point[1])}, the gradient of ${name}.` : `${here}: no result.`;
+    const range = `The results for ${name} from ${number(left)} to ${number(right)}.`;
+    drawing.setAttribute("aria-label", `${range} ${said.textContent}`);
     if (!point) return said.textContent;
     const [x, [y, rise]] = [positions[at], point];
     slope.setAttribute("d", path([[left, y + rise * (left - x)], [right, y + rise * (right - x)]]));

@@ -212,7 +212,8 @@ function timeline(film, { go, sizeNow }) {
   back.title = "The same moment of the round before ([)";
   on.title = "The same moment of the next round (])";
   const cells = make("div", "rounds");
-  const element = make("div", "timeline companion", make("div", "timeline-head", readout, film.curves.length ? choice : null),
+  const head = make("div", "timeline-head", readout, film.curves.length ? choice : null);
+  const element = make("div", "timeline companion", head,
     svg, film.note ? make("p", "film-note", film.note) : null);
   const nearby = make("div", "moments", back, cells, on);
   for (const [part, label] of [[element, "Time line"], [nearby, "Moments"]]) {
