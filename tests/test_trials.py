@@ -17,7 +17,7 @@ from trials.__main__ import KINDS, tally
 TESTS = Path(__file__).resolve().parent
 
 
-@pytest.mark.parametrize(("kind", "count"), [("hostile", 250), ("steps", 200), ("journals", 20), ("questions", 400),
+@pytest.mark.parametrize(("kind", "count"), [("hostile", 250), ("steps", 200), ("journals", 10), ("questions", 400),
                                              ("submissions", 60), ("compiled", 4)])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:Duplicate name")
 def test_a_few_cases_find_nothing(kind, count):
