@@ -25,7 +25,7 @@ for (const size of ["node", "small"]) TILE_SIZES[`${size} cells`] = { ...TILE_SI
 const DIGIT_HEIGHT = 15;
 // A smaller drawing has larger digits in its cells, as long as they fit.
 const DIGIT_FONTS = [11, 12, 13];
-const LEAST_DIGITS = 10.98;
+const LEAST_DIGITS = 11;
 const LEAST_CELL = 2;
 const GAP_OF_SLICES = 4;
 const GAP_OF_MANY = 2;
