@@ -462,7 +462,8 @@ def group_by_clause(entries: Any) -> Iterator[list[Any]]:
 
 def kind_in_words(entry: Any) -> str:
     """Return the kind of a change; `keep` for a clipping that a gradient was too small for."""
-    is_kept = entry.kind == "clip" and np.allclose(array(entry.before), array(entry.after), rtol=1e-12, atol=0)
+    before, after = array(entry.before), array(entry.after)
+    is_kept = entry.kind == "clip" and np.allclose(before, after, rtol=1e-12, atol=0, equal_nan=True)
     return "keep" if is_kept else entry.kind
 
 
