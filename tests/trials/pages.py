@@ -481,7 +481,7 @@ def array(value: Any) -> np.ndarray | None:
 
 def read(text: str) -> float:
     """Return a printed number."""
-    text = text.replace(MINUS, "-").removeprefix("±").removeprefix("up to ")
+    text = text.replace(MINUS, "-").lstrip("±≈").removeprefix("up to ")
     return float(text.replace("True", "1").replace("False", "0"))
 
 
@@ -512,7 +512,8 @@ def is_near_in_node(text: str, x: complex) -> bool:
         return all(is_near_in_node(*part) for part in parts_of(text, x))
     text = text.replace("≈", "")
     is_short = len(re.sub(r"e.*|\D", "", text).strip("0")) <= 2
-    return is_near(text, x, 2 if is_short else 4)
+    # The scale of a picture is rounded to three digits before it is rounded to two.
+    return is_near(text, x, 2 if is_short else 4) or (is_short and is_near(text, float(f"{x:.2e}"), 2))
 
 
 def is_brief(text: str, held: np.ndarray | None) -> bool:
@@ -618,6 +619,8 @@ def shows_value(node: Any, value: np.ndarray | None) -> bool:
         if line and line != str(value.shape) and not shows_caption(caption, value):
             return False
         return shows_tile(tile, value)
+    if line in ("has nan", "has inf"):
+        return line.endswith("nan" if np.isnan(abs(value)).any() else "inf") and not np.isfinite(value).all()
     return not line or line.startswith(str(value.shape))
 
 
@@ -628,7 +631,7 @@ def shows_gradient(node: Any, held: np.ndarray | None) -> bool:
         return False
     if line == "…":
         return held is not None
-    if line and re.match(r"[±−\d]|nan|inf|up to", line):  # in a narrow node, without its word
+    if line and re.match(r"[≈±−\d]|nan|inf|up to", line):  # in a narrow node, without its word
         line = f"grad {line}"
     if not line or not re.match(r"grad |\|grad\| ", line):
         return held is None or (tile is not None and not line) or not node["lines"][1]

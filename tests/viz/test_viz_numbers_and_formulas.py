@@ -87,6 +87,12 @@ def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     assert {line, ""} <= shown <= {line, "", *forms}
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "−inf", "−2.5", "1e+20", "nan+nani"])
+def test_a_gradient_without_room_is_three_dots_whatever_number_it_is(number):
+    fit = "((...x) => JSON.stringify(fitText(...x)))"
+    assert javascript.call(fit, f"grad {number}", 2, 14, 11) == "…"
+
+
 @pytest.mark.parametrize(("names", "forms"), [
     (["layers[0].weight", "layers[1].weight"], {"l\u2026[0].weight", "l\u2026[1].weight"}),
     ([f"n.layers[{k}].neurons[0].w[0]" for k in (0, 1)], {"n.l\u2026[1].n\u2026[0].w[0]"}),

@@ -74,7 +74,7 @@ function shortWords(word) {
   return [...cut, ...OPERATORS[word] ? [OPERATORS[word]] : []];
 }
 
-const isNumber = (line) => /^\u2212?\d[\d.e\u2212\u2248 +i]*$/.test(line);
+const isNumber = (line) => /^\u2212?(\d|nan|inf)([\d.e\u2212\u2248 +i]|nan|inf)*$/.test(line);
 const hasWord = (text) => /[a-z]{4}/i.test(text);
 const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
   .find((form) => breadthOf(form, k, font) <= breadth);
