@@ -107,8 +107,11 @@ class CallTree:
                 branches.append(None)
                 continue
             state = self._states.get(application.call) or self._open_call(application.call)
-            by_python = _is_by_python(state.call.code, application)
-            branches.append(self._advance(state, application.instruction, application.token, by_python))
+            if state.loops:
+                by_python = _is_by_python(state.call.code, application)
+                branches.append(self._advance(state, application.instruction, application.token, by_python))
+            else:
+                branches.append(state.branch)
         return [each if each is None or each.loop is None else self._skip_single_rounds(each) for each in branches]
 
     def _open_call(self, number: int) -> CallState:

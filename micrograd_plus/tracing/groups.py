@@ -41,7 +41,6 @@ class Groups:
         self.tree = CallTree(history.recorder, names)
         self._sites: dict[tuple[int, int], Site] = {}
         self._paths: dict[tuple[int, tuple[str, ...]], str] = {}
-        self._modules: dict[Branch | None, str | None] = {}
 
     @cached_property
     def _branches(self) -> Branches:
@@ -94,14 +93,17 @@ class Groups:
 
     # Paths ------------------------------------------------
 
-    def module_path(self, node: int) -> str | None:
-        """Return the path of the innermost module or scope that a node belongs to."""
-        branch = self._branches.of_nodes[node]
-        if branch not in self._modules:
-            kinds = ("module", "scope")
-            module = next((each for each in self.tree.lineage(branch) if each.kind in kinds), None)
-            self._modules[branch] = None if module is None else self._path(module, kinds)
-        return self._modules[branch]
+    @cached_property
+    def module_paths(self) -> list[str | None]:
+        """The path of the innermost module or scope that each node belongs to."""
+        branches = self._branches.of_nodes
+        paths = {branch: self._module_path(branch) for branch in dict.fromkeys(branches)}
+        return [paths[branch] for branch in branches]
+
+    def _module_path(self, branch: Branch | None) -> str | None:
+        kinds = ("module", "scope")
+        module = next((each for each in self.tree.lineage(branch) if each.kind in kinds), None)
+        return None if module is None else self._path(module, kinds)
 
     def _path(self, branch: Branch, kinds: tuple[str, ...] = NAMED_KINDS) -> str:
         """Return the dotted names of a branch and of those around it that are of these kinds."""

@@ -26,6 +26,11 @@ class History:
         return self.recorder.calls
 
     @cached_property
+    def users_calls(self) -> dict[int, Call]:
+        """The calls that run the user's own code, by their numbers."""
+        return {number: call for number, call in self.calls.items() if call.runs_users}
+
+    @cached_property
     def applications(self) -> list[Application]:
         """Every application; the one that failed comes last."""
         failed = self.failed_application

@@ -376,11 +376,14 @@ class Journal:
 
 
 def arrivals_at_leaves(steps: Iterable[AppliedRule]) -> Iterator[tuple[Any, Any]]:
-    """Yield each leaf that a step reaches, with the gradient that it has after the step."""
+    """Yield each leaf that steps reach, with the gradient that it has after the last of them."""
+    last: dict[int, tuple[Any, AppliedRule]] = {}
     for step in steps:
         receiver = step.receiver
-        if is_leaf(receiver):
-            yield receiver, step.after
+        if id(receiver) in last or is_leaf(receiver):
+            last[id(receiver)] = receiver, step
+    for receiver, step in last.values():
+        yield receiver, step.after
 
 
 def is_of_values(walk: RecordedWalk) -> bool:

@@ -381,15 +381,16 @@ class Labels:
                 return name
         elif isinstance(key, Part) and (name := self._part_label(key, position)):
             return name
-        namespaces = self.names.chain(application.call)
-        if name := next((each.of_nodes[id(key)] for each in namespaces if id(key) in each.of_nodes), None):
-            return name
+        if id(key) in self._variables:
+            namespaces = self.names.chain(application.call)
+            if name := next((each.of_nodes[id(key)] for each in namespaces if id(key) in each.of_nodes), None):
+                return name
         if name := self._returned.get(position):
             return name
-        index = application.params.get("index")
-        if application.op.name == "getitem" and not _has_arrays(index) and (whole := self._sliced_parameter(position)):
-            return f"{whole}[{index_text(index)}]"
-        return None
+        if application.op.name != "getitem" or _has_arrays(index := application.params.get("index")):
+            return None
+        whole = self._sliced_parameter(position)
+        return f"{whole}[{index_text(index)}]" if whole else None
 
     @cached_property
     def _first_calls(self) -> dict[CallToken, int]:

@@ -68,15 +68,15 @@ class NodeNames:
     def _base_names(self) -> BaseNames:
         names: list[str] = []
         are_constants: list[bool] = []
-        nodes = zip(self.outline.keys, self.labels, self.outline.position_of_node, strict=True)
+        owners, positions = self.groups.module_paths, self.outline.position_of_node
+        nodes = zip(self.outline.keys, self.labels, owners, positions, strict=True)
         with self.history.progress("the names of the nodes"):
-            for node, (key, label, position) in enumerate(nodes):
+            for node, (key, label, owner, position) in enumerate(nodes):
                 op = getattr(key, "op", None) if position is None else self.outline.applications[position].op
                 value = None
                 if op is not None and not isinstance(key, Part):
-                    owner = label or self.groups.module_path(node)
                     name = self.called_function(node) or op.name
-                    names.append(intern(f"{name} ({owner})") if owner else name)
+                    names.append(intern(f"{name} ({label or owner})") if label or owner else name)
                 else:
                     has_name = label or isinstance(key, Part) or (requires_grad(key) and not hasattr(key, "made_by"))
                     written = None if has_name else self._name_of_number(key)
@@ -105,8 +105,8 @@ class NodeNames:
         """Return the variable of a number that an operator of the program made one of micrograd's values of: `x` in
         `w * x`, and `-y` in `score - y`, which adds the negative number."""
         use = self.outline.first_use(key) if hasattr(key, "made_by") else None
-        call = None if use is None else self.history.calls.get(self.outline.applications[use.position].call)
-        if use is None or call is None or not call.runs_users:
+        call = None if use is None else self.history.users_calls.get(self.outline.applications[use.position].call)
+        if use is None or call is None:
             return None
         application = self.outline.applications[use.position]
         source = source_at(call.code, call.frame.f_globals, application.instruction)
@@ -182,8 +182,8 @@ class NodeNames:
         last as well, where Python itself has called the engine once for each part.
         """
         application = self.outline.applications[position]
-        call = self.history.calls.get(application.call)
-        if call is None or not call.runs_users or position in self._partial_results or not self._is_value(position):
+        call = self.history.users_calls.get(application.call)
+        if call is None or position in self._partial_results or not self._is_value(position):
             return None
         place = call.code, call.frame.f_globals, application.instruction
         return expression_at(*place) if can_be_value(*place, application.op.name) else None
@@ -202,21 +202,19 @@ class NodeNames:
     def _partial_results(self) -> set[int]:
         """The positions of results that an application goes on with at the same instruction, and before its call comes
         to another one: a loop comes back to an instruction with a value of the round before."""
-        applications, positions = self.outline.applications, self.outline.positions
-        last: dict[int, tuple[int, int]] = {}
-        stretches: list[tuple[int, int]] = []
-        for position, application in enumerate(applications):
+        positions, last, starts = self.outline.positions, dict[int, tuple[int, int]](), list[int]()
+        for position, application in enumerate(self.outline.applications):
             start, instruction = last.get(application.call, (position, application.instruction))
             start = start if instruction == application.instruction else position
             last[application.call] = start, application.instruction
-            stretches.append((application.call, start))
+            starts.append(start)
         return {
             source
-            for position, keys in enumerate(self.outline.inputs_at)
+            for position, (start, keys) in enumerate(zip(starts, self.outline.inputs_at, strict=True))
+            if start < position
             for key in keys
-            if (source := positions.get(id(key))) is not None and source < position
-            and stretches[source] == stretches[position]
-        }  # fmt: skip
+            if (source := positions.get(id(key))) is not None and start <= source < position and starts[source] == start
+        }
 
     @cached_property
     def titles(self) -> list[str]:

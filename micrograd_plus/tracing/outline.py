@@ -44,6 +44,17 @@ def is_number(application: Application) -> bool:
     return application.node is None and hasattr(application.result, "made_by")
 
 
+def _keys_of_numbers(application: Application) -> Sequence[Any]:
+    """Return the keys of the inputs of one of micrograd's values."""
+    for value in application.inputs:
+        if not hasattr(value, "_data"):
+            break
+    else:
+        return application.inputs
+    pairs = zip(application.inputs, application.arrays, strict=True)
+    return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
+
+
 class FirstUse(NamedTuple):
     """The first application that used a value, the value as it was given there, and its place among the inputs."""
 
@@ -108,16 +119,14 @@ class Outline:
         """Note the keys of each application's inputs and results, and the clock when it was done."""
         clock, positions = 0, self.positions
         for position, application in enumerate(self.applications):
-            keys = self._input_keys(application)
+            is_value = is_number(application)
+            keys = _keys_of_numbers(application) if is_value else self._input_keys(application)
             self.inputs_at.append(keys)
             for place, key in enumerate(keys):
-                if key is None:
-                    continue
-                if (created := getattr(key, "created", 0)) > clock:
-                    clock = created
-                if id(key) not in positions:
+                if key is not None and id(key) not in positions:
+                    clock = max(clock, getattr(key, "created", 0))
                     self._note_use(key, application.inputs[place], application.arrays[place], position, place)
-            if is_number(application):
+            if is_value:
                 positions.setdefault(id(application.result), position)
                 clock = max(clock, application.result.created)
             else:
@@ -152,14 +161,6 @@ class Outline:
         """Return the keys of an application's inputs: the parents of its result, as they were then. An in-place
         operation can have given a tensor another node since."""
         inputs, arrays = application.inputs, application.arrays
-        if is_number(application):
-            for value in inputs:
-                if not hasattr(value, "_data"):
-                    break
-            else:
-                return inputs
-            pairs = zip(inputs, arrays, strict=True)
-            return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
         node = application.graph_node
         parents = node.parents if node is not None else [None] * len(arrays)
         triples = zip(inputs, parents, arrays, strict=True)
@@ -213,26 +214,29 @@ class Outline:
 
         Constants and numbers come just before the first application that uses them.
         """
-        visited: dict[int, Any] = {}
-        todo = roots[::-1]
+        visited: dict[int, Any] = {id(None): None}
+        positions, inputs_at, todo = self.positions, self.inputs_at, roots[::-1]
         while todo:
             key = todo.pop()
-            if key is not None and id(key) not in visited:
-                visited[id(key)] = key
-                todo.extend(reversed(self.input_keys(key)))
-        return sorted(visited.values(), key=self._birth)
+            if (number := id(key)) not in visited:
+                visited[number] = key
+                known = number in positions and type(key) is not Part
+                todo.extend(reversed(inputs_at[positions[number]] if known else self.input_keys(key)))
+        del visited[id(None)]
+        births = self._births(visited)
+        return [visited[each] for each in sorted(visited, key=births.__getitem__)]
 
-    def _birth(self, key: Any) -> int:
-        """Return when a value was made, as one number: by the clock, then by the position of its application."""
-        if (used := self._first_uses.get(id(key))) is not None:
-            clock, order = self._clocks[used.position], 2 * used.position
-        elif (made := self.positions.get(id(key))) is not None:
-            clock, order = self._clocks[made], 2 * made + 1
-        else:
-            clock, order = getattr(key, "created", 0), 0
-        if isinstance(key, Node):
-            clock = key.created
-        return clock * (2 * len(self.applications) + 1) + order
+    def _births(self, keys: dict[int, Any]) -> dict[int, int]:
+        """Return when each value was made, as one number: by the clock, then by the position of its application."""
+        most, clocks = 2 * len(self.applications) + 1, self._clocks
+        births = {each: clocks[made] * most + 2 * made + 1 for each, made in self.positions.items()}
+        births |= {each: clocks[use.position] * most + 2 * use.position for each, use in self._first_uses.items()}
+        for each, key in keys.items():
+            if isinstance(key, Node):
+                births[each] = key.created * most + births.get(each, 0) % most
+            elif each not in births:
+                births[each] = getattr(key, "created", 0) * most
+        return births
 
     # Graph ------------------------------------------------
 
@@ -271,8 +275,9 @@ class Outline:
     def edges(self) -> Edges:
         """The edges between the nodes of the record."""
         ids, starts, ends = self.ids, list[int](), list[int]()
-        for number, key in enumerate(self.keys):
-            for parent in self.input_keys(key):
+        for number, (key, position) in enumerate(zip(self.keys, self.position_of_node, strict=True)):
+            parents = self.input_keys(key) if position is None or type(key) is Part else self.inputs_at[position]
+            for parent in parents:
                 if parent is not None:
                     starts.append(ids[id(parent)])
                     ends.append(number)

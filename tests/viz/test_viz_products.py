@@ -1,7 +1,9 @@
 """Signs of an event: the numbers that it shows add and multiply to what it says."""
 
 import itertools
+import json
 import re
+import sys
 import warnings
 
 import numpy as np
@@ -359,3 +361,13 @@ def test_rounding_errors_are_pale_and_keep_their_number(name):
 @pytest.mark.parametrize("name", TRUE_AND_SMALL)
 def test_small_numbers_that_no_sum_made_keep_their_shades(name):
     assert values_beside(TRUE_AND_SMALL[name])[1] == 0
+
+
+def test_a_rounding_error_times_numbers_that_overflow_stands_beside_the_largest_number():
+    x = leaf([1e-200])
+    with mg.record() as trace:
+        z = x * 1e20 * 1e300
+        (0.3 * z - 0.1 * z - 0.2 * z).sum().backward()
+    page = payload.payload(normalize(trace_data(trace)))
+    assert max(value.get("beside", 0) for value in page["values"]) == sys.float_info.max
+    json.dumps(page, allow_nan=False)

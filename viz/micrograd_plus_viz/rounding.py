@@ -7,6 +7,7 @@ however small. Any other rule may sum what arrived, times what it read.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 Trace = dict[str, Any]
@@ -63,7 +64,7 @@ def _carry(values: list[Trace], found: Errors, terms: list[int], total: int) -> 
     """Mark what was computed from rounding errors alone; it is beside the same terms as they."""
     largest = max(_largest(values[place]) for place in terms)
     if largest and (size := _largest(values[total])):
-        found[total] = size / largest * max(found[place] for place in terms)
+        found[total] = min(size / largest * max(found[place] for place in terms), sys.float_info.max)
 
 
 def _is_rounding_of_rule(values: list[Trace], step: Trace, arrived: list[int], sent: int) -> bool:
