@@ -123,8 +123,11 @@ class Outline:
             keys = _keys_of_numbers(application) if is_value else self._input_keys(application)
             self.inputs_at.append(keys)
             for place, key in enumerate(keys):
-                if key is not None and id(key) not in positions:
-                    clock = max(clock, getattr(key, "created", 0))
+                if key is None:
+                    continue
+                if (created := getattr(key, "created", 0)) > clock:
+                    clock = created
+                if id(key) not in positions:
                     self._note_use(key, application.inputs[place], application.arrays[place], position, place)
             if is_value:
                 positions.setdefault(id(application.result), position)
