@@ -12,6 +12,7 @@ from quizzed import curve, layer, leaf, rounds, twice
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from browser import settle
 from micrograd_plus_viz.page import document
 from micrograd_plus_viz.player import player_source
 from micrograd_plus_viz.quizzes import sealed_answers
@@ -132,6 +133,7 @@ def test_all_pictures_to_choose_from_are_whole(open_quiz):
     at = max(k for k in range(len(trace.steps)) if Chooser(load_window(trace)[0], 0.02, (), 0).question(k, "picture"))
     page = open_quiz(viz.quiz(trace, at + 1, "picture"))
     page.set_viewport_size({"width": 1280, "height": 720})
+    settle(page)
     assert page.locator(".choice").evaluate_all(WHOLE) == 4
 
 
@@ -158,7 +160,7 @@ def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
         page.locator(f"#n{sender}").focus()
         expect(page.get_by_role("button", name="Answer: tanh (d)")).to_be_visible()
         page.set_viewport_size({"width": 1100, "height": 700})  # another drawing
-        page.wait_for_timeout(100)
+        settle(page)
         expect(page.locator(f"#n{sender}")).to_be_focused()
         page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right. It is tanh (d)")
@@ -353,7 +355,7 @@ def test_axe_reports_no_problems_in_any_colour_scheme(chromium, tmp_path, option
         page.add_script_tag(path=AXE)
         for scheme, forced in (("light", "none"), ("dark", "none"), ("dark", "active")):
             page.emulate_media(color_scheme=scheme, forced_colors=forced)
-            page.wait_for_timeout(250)
+            settle(page)
             assert troubles(page) == [], (scheme, forced)
 
 

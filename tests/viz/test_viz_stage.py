@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from benchmarks import lecture_programs, player_programs as programs
+from browser import settle
 
 pytestmark = pytest.mark.browser
 
@@ -227,6 +228,7 @@ def test_the_program_stands_beside_the_stage_and_leads_to_steps(open_player, pag
     expect(page.locator(".program-line.chosen")).to_contain_text("loss = w * w")
     page.set_viewport_size({"width": 420, "height": 860})
     page.keyboard.press("Escape")
+    settle(page)
     assert page.locator(".program").bounding_box()["y"] > page.locator(".stage").bounding_box()["y"]
 
 
@@ -344,6 +346,7 @@ def test_no_line_of_the_program_is_cut(open_player):
             (mg.tanh(first_weight*second_weight+first_weight*second_weight) + second_weight).backward()
     page = open_player(trace, details=False)
     page.set_viewport_size({"width": 1000, "height": 720})
+    settle(page)
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "End"):
         page.keyboard.press(key)
         cut = page.locator(".program-line code").evaluate_all(
@@ -364,6 +367,7 @@ def test_long_names_leave_room_for_their_numbers(open_player):
     page = open_player(trace, details=False)
     for width in (1280, 700):
         page.set_viewport_size({"width": width, "height": 720})
+        settle(page)
         for box in (".variables", ".readout"):
             assert page.locator(box).evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0, (width, box)
         for row in page.locator(".variables div, .key:visible").all():
