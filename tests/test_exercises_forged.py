@@ -47,8 +47,8 @@ class Judge:
 
 
 def contents_of(result):
-    """Return what two arrays or numbers of NumPy have in common if they are equal to the bit; None for other results."""
-    if type(result) is np.ndarray and result.dtype.kind in "biuf" or isinstance(result, np.generic):
+    """Return what two arrays or numbers of NumPy have in common if they are equal to the bit; None for others."""
+    if (type(result) is np.ndarray and result.dtype.kind in "biuf") or isinstance(result, np.generic):
         return type(result), result.dtype.str, result.shape, result.tobytes()
     return None
 
