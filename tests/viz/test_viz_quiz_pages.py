@@ -434,6 +434,13 @@ TYPED = ["0.5", "-1e-3", "1/3", "0,5", "−2", ".5", "", "1/2/3", "two", "1,000,
 SHAPES = ["(3, 4)", "3x4", "(5,)", "()", "[3 4]", "", "(a, 2)", "0,3"]
 
 
+def test_an_answer_that_is_sent_twice_counts_once(open_quiz):
+    page = open_quiz(viz.quiz(curve(), [5, 6], "adds"))
+    page.locator(".quiz-show").evaluate("button => { button.click(); button.click(); }")
+    expect(page.locator(".quiz")).to_contain_text("Next: question 2 of 2")
+    expect(page.locator(".quiz")).to_contain_text("1 shown, of 2")
+
+
 def test_full_screen_and_size_outlast_an_answer(open_quiz):
     page = open_quiz(viz.quiz(curve(), [5, 6], "adds"))
     page.keyboard.press("+")
