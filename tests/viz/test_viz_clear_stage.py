@@ -211,3 +211,28 @@ def test_a_chain_fills_a_high_stage_in_rows():
     scale, nodes = start_of(lecture_programs.complex_numbers, 768)
     assert scale > 1
     assert sum('class="tile digits' in node for node in nodes) >= 3
+
+
+def test_each_function_of_a_program_begins_at_the_left_edge():
+    class Square:
+        def __call__(self, x):
+            y = x + 1
+
+            def times(a, b):
+                return a * b
+
+            return times(y, y)
+
+    def program(x):
+        for _ in range(2):
+            x = Square()(x)
+        return x
+
+    with mg.record() as trace:
+        program(mg.tensor(2.0, requires_grad=True)).backward()
+    view = Stage(payload(normalize(trace.to_dict())), stage_cover.SIZES[1280]).show(0)
+    code = ["".join(text for text, _ in line["parts"]) for line in view.program["lines"] if "parts" in line]
+    depths = {line.strip(): len(line) - len(line.lstrip()) for line in code}
+    assert depths["return a * b"] == 4, "it is inside the other"
+    assert depths["y = x + 1"] == depths["for _ in range(2):"] == 0
+    assert depths["x = Square()(x)"] == 4
