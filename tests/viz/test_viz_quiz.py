@@ -302,6 +302,29 @@ def test_a_quiz_shows_values_of_each_moment_but_no_later_ones():
     assert [each.right for each in asked] == [["0"], ["0"]]
 
 
+def test_what_a_program_makes_of_its_gradients_comes_after_the_question():
+    w = leaf(0.83, "w")
+    with mg.record() as trace:
+        loss = (w * 1.7 - 2.0) ** 2
+        loss.backward()
+        g = w.grad
+        size = mg.tensor(w.grad) * g * float(w.grad) * mg.tensor(2.5, requires_grad=True)
+        size.backward()
+    answer, later = trace.steps[2].after, trace.nodes[-1].value
+    for kind in ("gradient", "order", "adds"):
+        asked = viz.quiz(trace, [1 if kind == "order" else 3, 4], kind)
+        assert [holds(readable(asked), x) for x in (answer, later)] == [False, False], kind
+    whole, _ = load_window(trace)
+    first, _, last = payload_parts.split_payload(whole, None, [2, 3])
+    hidden = [i for i, node in enumerate(first["nodes"]) if node.get("withheld")]
+    assert {first["names"][i] for i in hidden} >= {"g", "constant"}
+    assert {first["labels"][i][1] for i in hidden} == {None}
+    full, second = payload_parts.empty_payload(whole, None), payload_parts.split_payload(whole, None, [2, 3])[1]["born"]
+    assert sorted(second) == hidden and last["born"] == {}
+    assert [second[i]["names"] for i in hidden] == [full["names"][i] for i in hidden]
+    assert [second[i]["labels"][:2] for i in hidden] == [full["labels"][i][:2] for i in hidden]
+
+
 def test_no_answer_has_two_replies():
     for trace in (curve(), layer(), twice()):
         for step in trace.steps:

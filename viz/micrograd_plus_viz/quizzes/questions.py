@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import cells, words
 from ..digits import number
-from ..journal import walk_states
+from ..journal import nodes_known_at, walk_states
 from ..trace_input import Trace
 from . import formula_choices, picture_choices
 from .cards import shuffle_choices, slips_of
@@ -499,7 +499,8 @@ def order(context: StepContext) -> Question | None:
     if not reasons:
         return None
     unlike: dict[str, int] = {}
-    for node in (step["node"], *reasons):
+    known = nodes_known_at(context.trace, at)
+    for node in (step["node"], *(each for each in reasons if each in known)):
         unlike.setdefault(context.node_names[node], node)
     shown = sorted([*unlike.values()][:MOST_CHOICES])
     question = Question(

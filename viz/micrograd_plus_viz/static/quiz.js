@@ -162,7 +162,7 @@ function withoutAnswer(data, question) {
   const steps = data.steps.map((step) => ({ ...step, say: without(step.say), summed: without(step.summed),
     numbers: places(step).some((place) => asked[place]) ? null : step.numbers }));
   return { ...data, values: data.values.map((value, place) => (asked[place] ? null : value)),
-    nodes: except(data.nodes, (node) => ({ ...node, value: null, asked: true })),
+    nodes: except(data.nodes, (node) => ({ ...node, value: null, withheld: "Its shape is asked for." })),
     labels: except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest]),
     steps, walks: changes(data.walks), early: changes(data.early) };
 }
@@ -189,7 +189,9 @@ function grow(data, part) {
   Object.assign(data.rules, part.rules);
   Object.assign(data.formulas, part.formulas);
   Object.assign(data.insides, part.insides);
-  if (part.gradients) Object.assign(data, { gradients: part.gradients, error: part.error, odd: part.odd });
+  for (const [i, row] of Object.entries(part.born)) for (const word in row) data[word][i] = row[word];
+  const { gradients, error, odd, caught } = part;
+  if (gradients) Object.assign(data, { gradients, error, odd, caught });
 }
 
 // Shows the formula of the wrong rule after it was found.
@@ -282,7 +284,7 @@ function knownColumn(data, { knows, lit }) {
   if (!knows) return null;
   const arrived = Object.entries(knows.arrived);
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
-  const shown = [...new Set(ends)].filter((i) => !data.nodes[i].asked);
+  const shown = [...new Set(ends)].filter((i) => !data.nodes[i].withheld);
   const values = shown.map((i) => [data.names[i], valueAt(data, valueNow(data, i))]);
   const gradients = [...arrived.map(([, place]) => place), knows.before].map((place) => valueAt(data, place));
   const largest = largestOf(...gradients);
@@ -290,7 +292,7 @@ function knownColumn(data, { knows, lit }) {
   const room = [176, 100];
   const secret = (word) => cardFrame(named(word), null, missing("its shape is asked for"));
   const nothing = (word) => cardFrame(named(word), null, missing("nothing yet"));
-  const held = (i, word, place) => (place === null ? nothing(word) : data.nodes[i].asked || !valueAt(data, place)
+  const held = (i, word, place) => (place === null ? nothing(word) : data.nodes[i].withheld || !valueAt(data, place)
     ? secret(word) : card(named(word), valueAt(data, place), largest, room));
   const cards = values.map(([name, value]) => card(named(name), value, largestOf(value), room));
   return make("div", "column scroller known", section("numbers", "Known values",
