@@ -32,7 +32,7 @@ CARDS = {
     ),
     "shape": (
         viz.ask("Which shape?", (3, 1), wrong={(4, 3): "That is the sum's shape."}, why=WHY),
-        [("4 x 3", "That is the sum's shape."), ("3 by 4", "A shape such as"), ("()", "How many axes does it have"),
+        [("4 x 3", "That is the sum's shape."), ("3 by 4", "The length of each axis"), ("()", "How many axes does it have"),
          ("(1, 3)", "their order")],
         ["(3, 1)", "3 1"],
     ),

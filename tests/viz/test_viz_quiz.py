@@ -229,6 +229,19 @@ def test_nothing_shows_the_shape_in_question_but_other_shapes_stay():
     assert "(4, 3)" in shown_shapes(viz.quiz(trace, 2, "sign"))
 
 
+def test_no_text_shows_the_shape_in_question():
+    with mg.record() as trace:
+        w = mg.zeros((3, 4), requires_grad=True)
+        (mg.ones((2, 3)) @ w + mg.ones((3,4))[0]).sum().backward()  # fmt: skip
+    asked = viz.quiz(trace, "w", "shape")
+    assert "(3, 4)" in readable(viz.quiz(trace, "w", "sign"))
+    assert {"(3, 4)", "(3,4)"} & shown_shapes(asked) == set()
+    assert "(2, 3)" in shown_shapes(asked), "others stay"
+    assert [sealed_answers.hide_shape(text, shape) for text, shape in [
+        ("zeros([ 3,4 ])", (3, 4)), ("size=(4,)", (4,)), ("x[4]", (4,)), ("sum()", ())
+    ]] == ["zeros([?])", "size=(?)", "x[4]", "sum()"]  # fmt: skip
+
+
 def test_questions_about_complex_and_empty_arrays():
     z = leaf([1 + 2j, -3j], "z")
     with mg.record() as trace:

@@ -30,7 +30,7 @@ DIGITS_OF_MANY = 3
 NOTES = {
     "number": "A number, or a fraction such as 1/3. Within {tolerance} % is right.",
     "numbers": "{count} in order, with spaces or commas between them. Three digits are enough.",
-    "shape": "A shape such as (2, 3), (3,) or () for a single number.",
+    "shape": "The length of each axis, as in (rows, columns) or (length,); () for a single number.",
     "one": "Choose one.",
     "several": "Choose all that fit, then press Answer.",
     "cell": "Press an entry of the picture, or move with the arrow keys and press Enter.",

@@ -17,7 +17,7 @@ from ..dot import final_labels_and_widths
 from ..journal import changes_before_values, nodes_known_at
 from ..payload import payload
 from ..trace_input import Trace, normalize, trace_data
-from .sealed_answers import shape_text
+from .sealed_answers import hide_shape, shape_text
 
 WIDEST = -8.888e-88
 """A number as wide as any gradient, which reserves room in the nodes."""
@@ -112,9 +112,12 @@ def before(trace: Trace, stop: int, hides: str | None = None) -> Trace:
     if hides is None:
         return seen
     asked = {place for place, value in enumerate(trace["values"]) if shape_text(value["shape"]) == hides}
-    receiver = words.step_edges(trace)[stop][2]
-    return seen | {"nodes": [node | {"value": None} if node["value"] in asked or node["id"] == receiver else node
-                             for node in seen["nodes"]]}  # fmt: skip
+    receiver, shape = words.step_edges(trace)[stop][2], [int(length) for length in hides.split(",") if length]
+    return seen | {"nodes": [
+        node | {"title": hide_shape(node["title"], shape)}
+        | ({"value": None} if node["value"] in asked or node["id"] == receiver else {})
+        for node in seen["nodes"]
+    ]}  # fmt: skip
 
 
 def _static(full: dict[str, Any], values: _Places) -> dict[str, Any]:

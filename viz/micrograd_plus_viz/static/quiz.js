@@ -141,7 +141,7 @@ function scoreText({ at_once, later, shown, of }) {
   return of > 1 || counts.length ? `${counts.join(", ") || "none answered"}, of ${of}` : "";
 }
 
-// While a shape is asked for, nothing shows it: no value or gradient, no factor of an earlier step, no sentence. Nor
+// While a shape is asked for, nothing shows it: no value or gradient, no factor of an earlier step, no text. Nor
 // does the receiver show its own. The page knows the shape only by its hash.
 function withoutAnswer(data, question) {
   if (!question?.hides) return data;
@@ -156,15 +156,28 @@ function withoutAnswer(data, question) {
     hidden[node] || asked[place] ? [null, "shape?"] : [place, text]]));
   const changes = (list) => list?.map((each) => ({ ...each, values: unlabelled(each.values) }));
   const shape = data.values.map((value) => value.shape).find((each) => isRight(each.join())) ?? [];
-  const without = (text) => (shape.length ? text?.replaceAll(shapeText(shape), "(?)") : text);
+  const without = textWithout(shape);
   const places = (step) => [...ARRIVING.map((word) => step[word]), ...Object.values(step.upstreams),
     ...Object.values(step.reads)];
   const steps = data.steps.map((step) => ({ ...step, say: without(step.say), summed: without(step.summed),
     numbers: places(step).some((place) => asked[place]) ? null : step.numbers }));
-  return { ...data, values: data.values.map((value, place) => (asked[place] ? null : value)),
-    nodes: except(data.nodes, (node) => ({ ...node, value: null, withheld: "Its shape is asked for." })),
-    labels: except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest]),
+  const { names, called, terms, groups, program } = data;
+  return { ...data, ...without({ names, called, terms, groups, program }),
+    values: data.values.map((value, place) => (asked[place] ? null : value)),
+    nodes: except(without(data.nodes), (node) => ({ ...node, value: null, withheld: "Its shape is asked for." })),
+    labels: without(except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest])),
     steps, walks: changes(data.walks), early: changes(data.early) };
+}
+
+// Hides a shape in all texts of some data, as in `zeros((3, 4))`. Texts keep their length, and so their columns.
+function textWithout(shape) {
+  if (!shape.length) return (part) => part;
+  const written = new RegExp(`([([])\\s*${shape.join("\\s*,\\s*")}\\s*${shape.length > 1 ? ",?" : ","}\\s*([)\\]])`, "g");
+  const without = (part) => (typeof part === "string"
+    ? part.replace(written, (found, start, end) => `${start}${"?".padEnd(found.length - 2)}${end}`)
+    : Array.isArray(part) ? part.map(without) : part && typeof part === "object"
+      ? Object.fromEntries(Object.entries(part).map(([name, each]) => [name, without(each)])) : part);
+  return without;
 }
 
 // The player's size and view options, which the next player takes over.
