@@ -114,7 +114,8 @@ def shown_shapes(quiz: Any) -> set[str]:
     """Return the shapes of all values, labels and texts that a quiz shows while it asks its first question, on its page
     and in its picture."""
     texts = json.loads(page_of_quiz().eval(f"({SHOWN})({json.dumps(quiz.data)})"))
-    texts += [line or "" for name, *lines in payload(quiz._seen)["labels"] for line in (name.replace("()", ""), lines[0])]
+    labels = payload(quiz._seen)["labels"]
+    texts += [line for name, value, *_ in labels for line in (name.replace("()", ""), value or "")]
     return {shape for line in texts for shape in re.findall(r"\([\d, ]*\)", line)}
 
 

@@ -333,7 +333,8 @@ def test_what_a_program_makes_of_its_gradients_comes_after_the_question():
     assert {first["names"][i] for i in hidden} >= {"g", "constant"}
     assert {first["labels"][i][1] for i in hidden} == {None}
     full, second = payload_parts.empty_payload(whole, None), payload_parts.split_payload(whole, None, [2, 3])[1]["born"]
-    assert sorted(second) == hidden and last["born"] == {}
+    assert sorted(second) == hidden
+    assert last["born"] == {}
     assert [second[i]["names"] for i in hidden] == [full["names"][i] for i in hidden]
     assert [second[i]["labels"][:2] for i in hidden] == [full["labels"][i][:2] for i in hidden]
 
@@ -554,7 +555,9 @@ def test_a_step_of_a_long_walk_keeps_its_number():
         ({"find": "treasure"}, "find must be 'wrong rule', got 'treasure'"),
         ({"find": "wrong rule", "step": 3}, "with find='wrong rule' the whole walk is shown, so step and kind"),
         ({"rule": "replace"}, "rule needs find='wrong rule'"),
-        ({"questions": 0}, "questions must be at least 1, got 0"),
+        ({"questions": 0}, "questions must be a whole number of at least 1, got 0"),
+        ({"questions": "two"}, "questions must be a whole number of at least 1, got 'two'"),
+        ({"find": "wrong rule", "say": "Which?"}, "with find='wrong rule' the quiz asks for a step in its own words"),
         ({"tolerance": 2}, "tolerance must be a relative error between 0 and 1, got 2"),
         ({"candidates": [{"answer": 3.0}]}, "a candidate must be a dictionary with an answer, a hint"),
         ({"step": 4, "kind": "picture"}, "step 4 does not support kind 'picture': it is not an array of 6 to 1,024"),
@@ -576,7 +579,7 @@ def test_a_walk_without_steps_is_nothing_to_ask_about():
 def test_a_quiz_can_only_be_saved_as_a_page(tmp_path):
     path = viz.save(viz.quiz(curve()), tmp_path / "quiz.html", title="Five questions")
     assert "<h1>Five questions</h1>" in path.read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a quiz can only be saved as \.html, not as 'quiz\.gif'"):
+    with pytest.raises(ValueError, match=r"questions and sliders can only be saved as \.html, not as 'quiz\.gif'"):
         viz.save(viz.quiz(curve()), tmp_path / "quiz.gif")
 
 

@@ -122,7 +122,9 @@ def before(trace: Trace, stop: int, hides: str | None = None) -> Trace:
 
 def _static(full: dict[str, Any], values: _Places) -> dict[str, Any]:
     """Return the data known from the start: the program, and the values before its walk."""
-    of_parts = ("steps", "values", "formulas", "rules", "insides", "walks", "early", "gradients", *OF_NODES, *OF_THE_END)
+    of_parts = {
+        "steps", "values", "formulas", "rules", "insides", "walks", "early", "gradients", *OF_NODES, *OF_THE_END,
+    }  # fmt: skip
     static = {name: thing for name, thing in full.items() if name not in of_parts}
     return static | {"gradients": [], "error": None, "caught": []}
 

@@ -172,7 +172,8 @@ function withoutAnswer(data, question) {
 // Hides a shape in all texts of some data, as in `zeros((3, 4))`. Texts keep their length, and so their columns.
 function textWithout(shape) {
   if (!shape.length) return (part) => part;
-  const written = new RegExp(`([([])\\s*${shape.join("\\s*,\\s*")}\\s*${shape.length > 1 ? ",?" : ","}\\s*([)\\]])`, "g");
+  const lengths = shape.join("\\s*,\\s*") + (shape.length > 1 ? "\\s*,?" : "\\s*,");
+  const written = new RegExp(`([([])\\s*${lengths}\\s*([)\\]])`, "g");
   const without = (part) => (typeof part === "string"
     ? part.replace(written, (found, start, end) => `${start}${"?".padEnd(found.length - 2)}${end}`)
     : Array.isArray(part) ? part.map(without) : part && typeof part === "object"
@@ -237,7 +238,7 @@ function answerForm(question, data, answer) {
   const { form, choices, note, width } = question;
   const types = ["number", "whole", "shape"].includes(form);
   const read = { number: (text) => bestOf(numberTexts(text, width), question),
-    whole: (text) => (/^\d+$/.test(text.trim()) ? String(Number(text)) : null), shape: readShape }[form];
+    whole: (text) => (/^\d+(\.0*)?$/.test(text.trim()) ? String(Number(text)) : null), shape: readShape }[form];
   const buttons = choices.map((choice, k) => choiceButton(choice, k, () => press(k)));
   const text = (k) => (form === "node" ? String(choices[k].node) : String(k));
   const box = make("input", "field answer");
