@@ -125,10 +125,9 @@ def changes_before_values(trace: Trace) -> Iterator[tuple[int, EarlyChange]]:
 
 
 def nodes_known_at(trace: Trace, at: int) -> set[int]:
-    """Return the nodes that the program has computed when the walk of a step begins, and what these have read.
+    """Return the nodes that the program has computed when the walk of a step begins, and their inputs.
 
-    A part of a trace does not say what was computed before a walk, so there it is what the walk passes, and all
-    older nodes.
+    The journal of a part is incomplete, so the nodes are then those up to the newest that the walk passes.
     """
     number, nodes = trace["steps"][at]["walk"], trace["nodes"]
     newest = max(end for step in trace["steps"] if step["walk"] == number for end in (step["node"], step["target"]))

@@ -85,7 +85,7 @@ def accepted_bins(number: float, tolerance: float, noise: float = 0.0) -> list[s
 
 
 def hide_shape(text: str, shape: Sequence[int]) -> str:
-    """Return a text without a shape that is asked for, as in `zeros((3, 4))`."""
+    """Return a text without the shape in question, as in `zeros((3, 4))`."""
     if not shape:
         return text
     lengths, comma = r"\s*,\s*".join(map(str, shape)), ",?" if len(shape) > 1 else ","
