@@ -86,8 +86,10 @@ def check_page(trace, question) -> str:
     at = question.at
     visible = numbers_in(re.sub(r' d="[^"]*"', "", readable(viz.quiz(trace, at + 1, question.kind))))
     earlier = [value for step in trace.steps[:at] for value in (step.contribution, step.after, step.local, step.raw)]
-    known = nodes_known_at(load_window(trace)[0], at)
-    public = entries(*(trace.nodes[i].value for i in known), *earlier, trace.walks[trace.steps[at].walk].seed)
+    data, number = load_window(trace)[0], trace.steps[at].walk
+    known = nodes_known_at(data, at)
+    written = [value_in_walk(data, place) for k in range(number + 1) for place in walk_states(data)[k].values.values()]
+    public = entries(*(trace.nodes[i].value for i in known), *earlier, *written, trace.walks[number].seed)
     later = entries(*(node.value for node in trace.nodes if node.id not in known)) - public
     if len(later & visible) > len(later) / 5:
         return f"its page shows {sorted(later & visible)}, which is computed later"

@@ -216,7 +216,7 @@ class NumbersAnswers(Answers):
         """Return the texts that count as an answer. Halfway between two numbers of three digits, both count."""
         numbers = [as_number(each) for each in flatten(answer)]
         if len(numbers) != len(flatten(self.right)):
-            raise ValueError(f"right has {len(flatten(self.right))} numbers, so a wrong answer must have as many; "
+            raise ValueError(f"right has {len(flatten(self.right))} numbers, so a wrong answer needs the same count; "
                              f"got {answer!r}")  # fmt: skip
         choices = [roundings(each) for each in numbers]
         return [" ".join(each) for each in islice(product(*choices), MOST_SPELLINGS)]

@@ -25,7 +25,7 @@ ARRIVING = ("contribution", "before", "after", "raw", "local")
 OF_NODES = ("nodes", "names", "called", "terms", "labels")
 """Parts of a payload with one entry for each node."""
 OF_THE_END = ("error", "odd", "caught")
-NOT_YET = "The program computes it later, and may do so with gradients that are asked for."
+NOT_YET = "The program computes it after this walk, perhaps from its gradients."
 
 
 def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ def _static(full: dict[str, Any], values: _Places) -> dict[str, Any]:
 
 
 def _nodes_so_far(full: dict[str, Any], values: _Places, trace: Trace, known: set[int]) -> dict[str, Any]:
-    """Return what the payload says about nodes, without values that the program has not computed yet."""
+    """Return the rows of all nodes. Later nodes have no value yet."""
     hidden = hide_later_nodes(trace, known)
     names = words.names(hidden)
     kept: dict[str, list[Any]] = {word: list(full[word]) for word in OF_NODES}
@@ -144,7 +144,7 @@ def _nodes_so_far(full: dict[str, Any], values: _Places, trace: Trace, known: se
 
 
 def _born_nodes(full: dict[str, Any], values: _Places, fresh: list[int]) -> dict[int, Any]:
-    """Return what the payload says about nodes that the program has computed since the question before."""
+    """Return the rows of nodes that the program has computed since the question before."""
     rows = {i: {word: full[word][i] for word in OF_NODES} for i in fresh}
     return {i: row | {"nodes": row["nodes"] | {"value": values.new(row["nodes"]["value"])}} for i, row in rows.items()}
 
