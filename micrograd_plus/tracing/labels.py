@@ -44,8 +44,8 @@ def stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
 
 
 def instructions_with_starts(code: CodeType, passed: tuple[str, ...]) -> Iterator[tuple[dis.Instruction, int]]:
-    """Yield each instruction with the offset of the one before, whose result it takes. Those in `passed` are omitted,
-    because they leave the result where it is."""
+    """Yield each instruction with the offset of the one before it, which computed its input. Instructions in `passed`
+    leave that input where it is, so they are omitted."""
     start = 0
     for each in dis.get_instructions(code):
         if each.opname not in passed:
@@ -80,7 +80,7 @@ def unpacked_names(code: CodeType) -> dict[int, tuple[str, ...]]:
             elif wanted <= 0:
                 names |= dict.fromkeys(unpacks, tuple(parts))
         if each.opname == "UNPACK_SEQUENCE":
-            first = max(start, unpacks.stop)  # an inner tuple is no result of what the outer one is unpacked from
+            first = max(start, unpacks.stop)  # the outer tuple keeps its own instruction
             wanted, parts, unpacks = each.arg or 0, [], range(first, each.offset + 1)
     return names
 

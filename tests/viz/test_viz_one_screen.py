@@ -226,6 +226,7 @@ def test_a_recorded_slider_in_a_cell_of_jupyterlab_is_on_one_screen(page, tmp_pa
         page.evaluate("document.body.addEventListener('keydown', (event) => event.preventDefault())")  # as JupyterLab
         page.get_by_role("slider", name="a", exact=False).first.press("ArrowRight")
         expect(page.locator("output")).to_have_text("2")
+        settle(page)
         box, slider = player.bounding_box(), page.locator("output").bounding_box()
         assert box["y"] + box["height"] - slider["y"] <= 590
         assert page.locator(".stage").bounding_box()["height"] >= 250

@@ -447,6 +447,7 @@ def test_a_superscript_is_not_far_above_its_letter(open_player):
     page = open_player(trace, details=False)
     page.locator(".slider").fill("2")
     expect(page.locator(".edge-formula msup")).to_have_text("weight⊤")
+    settle(page)
     (rise,) = page.locator(".edge-formula msup").evaluate_all(RISE)
     assert 0.1 < rise < 0.45, "an exponent of KaTeX begins 0.4 of its letter's size above it"
 
@@ -460,4 +461,5 @@ def test_a_formula_with_a_long_name_is_whole_on_a_phone(open_player, page):
     page.locator(".slider").fill("2")
     formula = page.locator(".edge-formula .formula")
     expect(formula).to_contain_text("weights_of_the_hidden")
+    settle(page)
     assert formula.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 1
