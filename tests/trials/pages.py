@@ -369,7 +369,8 @@ class FilmTruth(Truth):
     def __init__(self, trace: Any, data: Any):
         super().__init__(trace, data)
         self.ranges, self.orders = rounds_of(trace)
-        self.reached = 0
+        self.reached = [0]
+        """Places in the journal that the last moment may have been at: the state can be the same at several."""
 
     def check(self, state: Any, shown: Any) -> Iterator[Finding]:
         label, at = state["moment"]
@@ -385,7 +386,8 @@ class FilmTruth(Truth):
                  *(each["word"] for each in moments["after"])]  # fmt: skip
         if at == moments["forward"]:
             made = [node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf"]
-            self.reached = max(self.reached, self.place_computing(min(made)))
+            computed = self.place_computing(min(made))
+            self.reached = sorted({max(each, computed) for each in self.reached})
             early = int(re.match(r"value (\d+) of", state["counter"])[1])
             yield from self.check_early(shown, made[max(0, early - 1)])
         elif at == 1 + len(moments["before"]):
@@ -409,20 +411,28 @@ class FilmTruth(Truth):
     def check_moment(self, state: Any, shown: Any, word: str) -> Iterator[Finding]:
         """Yield what is wrong at a change: it must be the next one in the journal."""
         first: list[Finding] = []
-        for place in range(self.reached + 1, len(self.states)):
-            entry = self.trace.journal[place - 1]
-            if entry.kind not in VERBS:
-                continue
-            group = self.run_up_to(place)
-            if not group or not self.is_said(state["said"], group):
-                continue
-            values, gradients = self.states[place]
-            wrong = [*self.check_nodes(shown, [values], gradients)]
-            if not wrong:
-                self.reached = place
-                return
-            first = first or [(place, *wrong[0])]
-        yield "moment", state["said"], word, *first
+        reached: set[int] = set()
+        for since in self.reached:
+            for place in self.places_said(state["said"], since):
+                values, gradients = self.states[place]
+                wrong = [*self.check_nodes(shown, [values], gradients)]
+                first = first or [(place, *each) for each in wrong[:1]]
+                if not wrong:
+                    reached.add(place)
+                elif reached:
+                    break
+        if reached:
+            self.reached = sorted(reached)
+        else:
+            yield "moment", state["said"], word, *first
+
+    def places_said(self, text: str, since: int) -> Iterator[int]:
+        """Yield the places of the journal up to which a moment's sentence may tell what changed since another place."""
+        for place in range(since + 1, len(self.states)):
+            if self.trace.journal[place - 1].kind in VERBS:
+                group = self.run_up_to(place, since)
+                if group and self.is_said(text, group):
+                    yield place
 
     def is_said(self, text: str | None, group: list[Any]) -> bool:
         """Return whether a text says some changes and nothing else, each clause after the one before."""
@@ -430,10 +440,10 @@ class FilmTruth(Truth):
             text = None if text is None else self.after_clause(text.removeprefix("; "), part)
         return text == "."
 
-    def run_up_to(self, place: int) -> list[Any]:
-        """Return the alike changes up to a place of the journal, whatever was computed between them."""
+    def run_up_to(self, place: int, since: int) -> list[Any]:
+        """Return the alike changes between two places of the journal, whatever was computed between them."""
         last, group = self.trace.journal[place - 1], []
-        for entry in self.trace.journal[self.reached : place][::-1]:
+        for entry in self.trace.journal[since:place][::-1]:
             if entry.kind == "compute":
                 continue
             if (entry.kind, entry.by) != (last.kind, last.by):
@@ -545,7 +555,7 @@ def shows_tile(tile: Any, held: np.ndarray | None) -> bool:
     cells = [(float(y), float(x), shade) for shade, d in tile["paths"]
              for x, y in re.findall(r"M([\d.]+),([\d.]+)h", d)]  # fmt: skip
     if len(cells) != held.size:
-        return any(all(map(is_shade, [shade for *_, shade in sorted(cells)], coarse.ravel()))
+        return len(cells) < held.size and any(all(map(is_shade, [shade for *_, shade in sorted(cells)], coarse.ravel()))
                    for coarse in coarsen(held, cells))  # fmt: skip
     return all(map(is_shade, [shade for *_, shade in in_order_of_entries(cells, held.shape)], held.ravel()))
 

@@ -363,7 +363,7 @@ def test_small_numbers_that_no_sum_made_keep_their_shades(name):
     assert values_beside(TRUE_AND_SMALL[name])[1] == 0
 
 
-def test_a_rounding_error_times_numbers_that_overflow_stands_beside_the_largest_number():
+def test_what_stands_beside_a_rounding_error_does_not_overflow():
     x = leaf([1e-200])
     with mg.record() as trace:
         z = x * 1e20 * 1e300
