@@ -236,7 +236,7 @@ def name_optimizer(optimizer: Any, group: dict[str, Any]) -> OptimizerName:
 
 
 class Clipping(NamedTuple):
-    """One clipping: what computes the new gradients from the old ones, and the leaves with the gradients they had."""
+    """One clipping: its function, which computes new gradients from old ones, and the leaves with the old ones."""
 
     clip: Callable[[list[Any]], list[Any]]
     gradients: list[tuple[Any, Any]]

@@ -79,8 +79,8 @@ class Source(NamedTuple):
         return isinstance(self.tree, ast.BinOp) and isinstance(self.tree.op, ast.MatMult)
 
     @property
-    def called(self) -> str | None:
-        """What a call calls, if that is a name or a member: `model.fc` in `model.fc(x)`."""
+    def function_path(self) -> str | None:
+        """The function of a call, if it is a name or a member: `model.fc` in `model.fc(x)`."""
         function = self.tree.func if isinstance(self.tree, ast.Call) else None
         parts = [] if function is None else [*ast.walk(function)]
         is_path = all(isinstance(part, (ast.Name, ast.Attribute, ast.expr_context)) for part in parts)

@@ -32,7 +32,7 @@ KEY = re.compile(r"""(\[?)('[^'"\\\n]*'|"[^'"\\\n]*")\s*[\]:]""")
 PLAIN = (int, float, complex, str, bytes, NoneType)
 """Kinds of values without members."""
 ONE_GRADIENT = "gradient"
-"""The function that `mg.grad` returns: its value is a gradient, or several, and not that of the program's function."""
+"""The function that `mg.grad` returns. It computes the program's function, but returns gradients alone."""
 RETURN_SEVERAL = ("backward", "gradients", "grad")
 """Functions of the engine that walk: their value, if they have one, is all gradients together."""
 STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
@@ -69,7 +69,7 @@ def assigned_names(code: CodeType) -> dict[int, str]:
 
 def _assigned_attribute(instructions: list[dis.Instruction], at: int) -> tuple[str, int] | None:
     """Return the attribute that an instruction assigns, as `self.out`, and the place of the instruction that computed
-    the value; None for an attribute of anything but a variable or its attributes. In `self.out += x`, the object is on
+    the value; None unless the attribute belongs to a variable or its attributes. In `self.out += x`, the object is on
     the stack already, in front of the value."""
     end = at - 1
     is_augmented = instructions[end].opname == "SWAP"
@@ -338,7 +338,7 @@ class ProgramNames:
         return name
 
     def of_value_with_rank(self, value: Any, number: int) -> tuple[str | None, int]:
-        """Return the name of a value in a call, and how many other names would come before it."""
+        """Return the name of a value in a call, and its rank among the names that it could have."""
         chain = self.chain(number)
         for namespace in reversed(chain):
             if id(value) in namespace.paths:
@@ -352,8 +352,8 @@ class ProgramNames:
         return names[rank - 1][id(value)] if rank <= len(names) else None, rank
 
     def _name_in_module(self, value: Any, number: int) -> str | None:
-        """Return the name of a parameter in a call of a module that the program has no name for any more: the path of
-        the parameter in it, behind what the program called."""
+        """Return the name of a parameter in a call of a module that no variable holds any more: the module as the
+        program wrote it in its call, and the path of the parameter."""
         name = None
         while (call := self.calls.get(number)) is not None and call.kind == ENTERS:
             module: Any = call.frame.f_locals.get("self")
@@ -374,7 +374,7 @@ class ProgramNames:
 
     def of_module(self, module: Any, owner: Any, call: Call) -> str:
         """Return the name of a module in one of its calls: its path in the module that called it, a name from the
-        program, or what the program called."""
+        program, or the function of the call as it is written."""
         if owner is not None and id(owner) not in self._submodules:
             named = submodules(owner) if hasattr(owner, "named_children") else ()
             self._submodules[id(owner)] = {id(each): name for name, each in reversed([*named])}
@@ -386,7 +386,7 @@ class ProgramNames:
         outer = self.calls.get(call.parent)
         is_users = outer is not None and outer.runs_users
         source = source_at(outer.code, outer.frame.f_globals, call.instruction) if outer and is_users else None
-        return (None if source is None else source.called) or type(module).__name__
+        return (None if source is None else source.function_path) or type(module).__name__
 
     def namespaces(self) -> Iterator[Namespace]:
         """Yield the namespaces of all calls of the user's, the innermost calls first."""
@@ -409,7 +409,7 @@ class Labels:
         self._returned = self._names_of_return_values()
         pairs = zip(outline.keys, outline.position_of_node, strict=True)
         self._ranks: dict[int, int] = {}
-        """By leaf, how many better names its own one could have had."""
+        """The rank of each leaf's label among the names that the leaf could have; 0 is the best."""
         self.labels: list[str | None] = [self._label(node, key, position) for node, (key, position) in enumerate(pairs)]
         self._name_leaves_of_earlier_rounds()
 
@@ -426,8 +426,8 @@ class Labels:
         return label
 
     def _name_leaves_of_earlier_rounds(self) -> None:
-        """Name each leaf as the leaf is named that the program used at the same place last, when its variables were
-        read, if that is a better name: each batch of a loop is `batch`, and not `x` as a helper calls it."""
+        """Name each leaf like the last leaf that the program used at the same place, if that name is better: each batch
+        of a loop is `batch`, like the last one, which a variable holds. A helper may call it `x`."""
         if not any(self._ranks.values()):
             return
         ranks = {node: self._ranks[id(key)] for node, key in enumerate(self.outline.keys) if id(key) in self._ranks}
@@ -444,7 +444,7 @@ class Labels:
 
     def _place_of_use(self, node: int) -> tuple[Any, ...] | None:
         """Return where in the program a leaf was first used: which input it was, and the instructions that led there.
-        None for a leaf with a label of its own, which says nothing about others."""
+        None for a leaf that the program gave a label."""
         use = self.outline.first_use(self.outline.keys[node])
         if use is None or getattr(use.value, "label", None):
             return None

@@ -117,8 +117,8 @@ class NodeNames:
         return _name_of_fill(array) or self._constant_text(key) or short or "leaf"
 
     def _argument_name(self, position: int, index: int) -> str | None:
-        """Return what a function of the engine that the program called calls an input of its first operation, if that
-        can only be one of its arguments: `target` of a loss."""
+        """Return the argument of a function of the engine that is an input of its first operation, if it has a name of
+        arrays: `target` of a loss."""
         function = self.outline.applications[position].function
         if function is None or self.outline.is_preceded_in_call(position) or index >= function.co_argcount:
             return None

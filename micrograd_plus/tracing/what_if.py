@@ -143,9 +143,9 @@ class _Repetition:
         }
         self.uses_rate = self.has_diverged = False
         self.clipped: dict[int, dict[int, Any]] = {}
-        """What each clipping has made of gradients, by leaf."""
+        """The gradients after each clipping, by leaf."""
         self.left: dict[Any, Any] = {}
-        """What the last clipping has left of each gradient, by the leaf's node, or the leaf if it has none."""
+        """Each gradient after the last clipping, by the leaf's node, or by the leaf if it has none."""
         self.recorder = Recorder()
         self.returned = returned_walks(trace)
 
@@ -292,8 +292,8 @@ class _Repetition:
         return None if entry.after is None else self._same_numbers(entry)
 
     def _clip(self, clipping: Clipping) -> dict[int, Any]:
-        """Return what a clipping of all its gradients together makes of each, by leaf. Leaves without a node in the
-        record have the gradient that the clipping before has left."""
+        """Return the gradients after a clipping of all of them together, by leaf. A leaf without a node in the record
+        keeps its gradient until the next clipping."""
         if id(clipping) not in self.clipped:
             keys = [self.outline.ids.get(id(leaf), leaf) for leaf, _ in clipping.gradients]
             gradients = [
@@ -305,8 +305,8 @@ class _Repetition:
         return self.clipped[id(clipping)]
 
     def _same_numbers(self, entry: JournalEntry) -> Any:
-        """Return what an entry has written, if that is what it would write again: zeros, or anything as long as all
-        numbers are as they were recorded."""
+        """Return the array that an entry has written, if the program would write it again: zeros, or any array as long
+        as all numbers are as they were recorded."""
         after = array_of(entry.after)
         if self.has_diverged and np.any(after):
             self._refuse_change(entry)
