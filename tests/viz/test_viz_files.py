@@ -286,10 +286,10 @@ def test_a_live_widget_carries_the_players_module_and_the_payload():
     assert "0x" not in repr(widget) + repr(viz.quiz(sample_traces.diamond()).widget())
 
 
-def test_half_a_letter_in_a_name_stops_no_picture():
+def test_half_a_letter_stops_no_picture():
     trace = sample_traces.diamond()
-    for node in trace["nodes"]:
-        node["label"] = node["title"] = "\ud800"
+    for site in trace["sites"]:
+        site["text"] = site["function"] = "\ud800"
     assert "image/svg+xml" in viz.show(trace)._repr_mimebundle_()["text/html"]
     assert viz.draw(trace, index=1).svg.startswith("<svg")
 
