@@ -10,8 +10,10 @@ import pytest
 import sample_traces
 from playwright.sync_api import expect
 
+import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from browser import watch_page
+from browser import settle, watch_page
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus_viz import formula
 from micrograd_plus_viz.trace_input import normalize
 
@@ -114,7 +116,7 @@ def test_axe_finds_nothing_to_mend(chromium, tmp_path, make):
             for scheme, node in (("light", 0), ("dark", len(make()["nodes"]) - 2)):
                 page.emulate_media(color_scheme=scheme)
                 page.locator(f"#n{node}").focus()
-                page.wait_for_timeout(250)
+                settle(page)
                 found = Axe().run(page)
                 assert found.violations_count == 0, found.response["violations"]
 
@@ -129,18 +131,20 @@ def test_a_page_fits_its_window_and_shows_the_active_node(open_player, page, wid
         expect(page.locator(".node.active")).to_be_in_viewport()
 
 
+def record_sample(sample):
+    """Record a backward walk through a sample."""
+    leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in differentiable_inputs(sample)]
+    with mg.record() as trace:
+        scalar(sample, replace_inputs(sample, differentiable_inputs(sample), leaves)).backward()
+    return trace
+
+
 @cache
 def formulas_of_every_sample():
     """Return the formulas of backward walks through all samples of all operations."""
-    import micrograd_plus as mg
-    from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
-
     shown = {}
     for sample in (each for several in mg.samples.samples.values() for each in several):
-        leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in differentiable_inputs(sample)]
-        with mg.record() as trace:
-            scalar(sample, replace_inputs(sample, differentiable_inputs(sample), leaves)).backward()
-        data = normalize(trace.to_dict())
+        data = normalize(record_sample(sample).to_dict())
         for step in data["steps"]:
             shown |= {
                 formula.step_with_symbols(data, step): repr(sample),
@@ -286,7 +290,8 @@ def test_the_live_widget_moves_the_player_and_hears_from_it(page):
         window.model = { get: (name) => state[name], set: (name, value) => { state[name] = value; },
             save_changes: () => { window.saved = state.index; },
             on: (event, heard) => { listeners[event] = heard; }, off: (event) => { delete listeners[event]; },
-            move: (i) => { state.index = i; listeners["change:index"](); }, listeners };
+            move: (i) => { state.index = i; listeners["change:index"](); }, listeners,
+            show: (payload) => { state.payload = payload; listeners["change:payload"](); } };
         const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
         const el = document.querySelector("#place");
         window.destroy = await module.default.render({ model: window.model, el });
@@ -299,6 +304,27 @@ def test_the_live_widget_moves_the_player_and_hears_from_it(page):
     assert page.evaluate("window.saved") == 4
     page.evaluate("window.model.move(7)")
     expect(page.locator(".counter")).to_have_text("7 / 10")
+    page.evaluate("""async (later) => {
+        const { json } = Response.prototype;
+        const waits = [Promise.resolve()];
+        // The first walk is unpacked after the second.
+        Response.prototype.json = async function () {
+            const isFirst = waits.length === 1;
+            const own = Promise.withResolvers();
+            waits.push(own.promise);
+            const data = await json.call(this);
+            while (isFirst && waits.length < 3) await new Promise((soon) => setTimeout(soon));
+            await (isFirst ? waits[2] : null);
+            own.resolve();
+            return data;
+        };
+        for (const each of later) window.model.show(each);
+        while (waits.length < 3) await new Promise((soon) => setTimeout(soon));
+        await Promise.all(waits);
+        Response.prototype.json = json;
+        await new Promise((soon) => setTimeout(soon));
+    }""", [viz.widget(walk).payload for walk in (sample_traces.chain(20), sample_traces.chain(9))])  # fmt: skip
+    expect(page.locator(".counter")).to_have_text("7 / 9")
     page.evaluate("window.destroy()")
     expect(page.locator(".player")).to_have_count(0)
     assert page.evaluate("Object.keys(window.model.listeners)") == []
