@@ -130,6 +130,27 @@ def train_by_rule(change, clears=True):
     return trace
 
 
+def train_with_a_dead_neuron(clears=True, rate=0.1):
+    """Record two rounds in which the first parameter is 0 at first, and so has no gradient but 0 in the first."""
+    a, b = Value(0.0), Value(2.0)
+    with mg.record() as trace:
+        for step in (1.0, 0.5):
+            for p in (a, b) if clears else ():
+                p.grad = 0
+            (a * b * (b - b) + b * b).backward()
+            for p in (a, b):
+                p.data -= rate * step * p.grad
+    return trace, a, b
+
+
+def test_a_gradient_of_zero_does_not_hide_a_learning_rate():
+    trace, *_ = train_with_a_dead_neuron()
+    _, *_, b = train_with_a_dead_neuron(clears=False)
+    repeated = what_if(trace, without="clear")
+    node = next(node.id for node in trace.nodes if node.label == "b")
+    assert repeated.gradients[node] == b.grad
+
+
 def halve_then_descend(w):
     w.grad = w.grad / 2
     w.data = w.data - 0.1 * w.grad.data

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NoReturn, cast
 
 from ..core.backward import Part
@@ -337,24 +338,40 @@ class _Repetition:
             state = self.states.setdefault((id(by.optimizer), node), {})
             values = by.optimizer.new_values(before, gradient, state, settings)
             return values.astype(before.dtype)
-        multiple = self._multiple_of_gradient(entry, node)
-        if multiple is None or gradient is None:
+        if gradient is None and is_scalar(leaf):
+            gradient = 0.0
+        if (multiple := self._multiples.get(id(entry))) is None or gradient is None:
             return self._same_numbers(entry)
         self.uses_rate = True
         return before + (multiple if self.rate is None else -self.rate) * gradient
 
-    def _multiple_of_gradient(self, entry: JournalEntry, node: int) -> float | None:
-        """Return the number by which a write multiplied the gradient before it added it; None for any other write."""
-        held = self.trace.starts.get(node)
-        for each in self.trace.journal:
-            if each is entry:
-                break
-            if each.node == node and each.of == "gradient" and each.kind not in ("hook", "return"):
-                held = each.after
-        if held is None or entry.before is None:
-            return None
-        gradient, change = np.asarray(array_of(held)), np.asarray(entry.after) - np.asarray(entry.before)
-        return _multiple(gradient, change) or None
+    @cached_property
+    def _multiples(self) -> dict[int, float]:
+        """The number by which each write multiplied the gradient before it added it, by the id of the entry; no number
+        for any other write. A gradient of 0 does not show it, so such a write has the number of others on its line, in
+        the same round if there is one."""
+        found: dict[int, float] = {}
+        held, latest = dict(self.trace.starts), dict[Any, float]()
+        hidden: dict[Any, list[int]] = {}
+        for entry in [*self.trace.journal, None]:
+            if entry is None or entry.kind == "begin":
+                for place in hidden.keys() & latest.keys():
+                    found |= dict.fromkeys(hidden.pop(place), latest[place])
+            elif entry.of == "gradient" and entry.node is not None and entry.kind not in ("hook", "return"):
+                held[entry.node] = entry.after
+            elif entry.kind == "write" and entry.node is not None and entry.before is not None:
+                value = held.get(entry.node)
+                if value is None and is_scalar(self.outline.keys[entry.node]):
+                    value = 0.0
+                gradient = None if value is None else np.asarray(array_of(value))
+                change = np.asarray(entry.after) - np.asarray(entry.before)
+                place = entry.by, *((site.file, site.line) for site in entry.lines)
+                if gradient is not None and not np.any(gradient) and not np.any(change):
+                    hidden.setdefault(place, []).append(id(entry))
+                elif gradient is not None and (multiple := _multiple(gradient, change)):
+                    latest[place] = multiple
+                    found |= dict.fromkeys([id(entry), *hidden.pop(place, ())], multiple)
+        return found
 
     # The trace ----------------------------------------------
 
