@@ -6,6 +6,7 @@ const CAPTION = 14;
 const HEAD = 18;
 const PAD = 8;
 const BETWEEN_TILES = 6;
+const FROM_CORNER = 10;
 const LINES = ["name", "value", "gradient"];
 // How much a node shows: tiles above or beside each other, smaller tiles, tiles without captions, lines of text, or
 // its name.
@@ -111,12 +112,12 @@ function outline(kind, [x, y, width, height], name) {
   return svgElement("rect", { class: name, x: left, y: top, width, height, rx });
 }
 
-// A part that can be opened has a small plus on its upper edge, clear of its name and of arrows.
+// A part that can be opened has a small plus at its upper right corner, clear of its name and of arrows.
 function markOpens(item) {
-  const { element, box: [x, y, , height] } = item;
+  const { element, box: [x, y, width, height] } = item;
   item.isMarked = true;
   const mark = svgElement("g", { class: "opens", "aria-hidden": "true",
-    transform: `translate(${x} ${y - height / 2 - 2})` });
+    transform: `translate(${x + width / 2 - FROM_CORNER} ${y - height / 2 - 2})` });
   mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
   element.append(mark);
 }
