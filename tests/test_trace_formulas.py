@@ -304,3 +304,13 @@ def test_another_record_of_a_program_writes_no_formula_again(monkeypatch):
     monkeypatch.setattr(trace_formulas, "formula_of_rule", note)
     assert record() == first
     assert written == []
+
+
+def test_an_operand_that_numpy_computed_is_called_by_its_expression():
+    y, a = np.array([0.0, 1.0, 1.0]), leaf([0.5, 0.25, 0.75])
+    with mg.record() as trace:
+        loss = (y * mg.log(a) + (1 - y) * a).sum() + (y / np.linalg.norm(y) / np.linalg.norm(1 - y) * a).sum()
+        loss.backward()
+    titles = [node.title for node in trace.nodes if node.kind == "leaf"]
+    assert titles == ["a", "y", "1 - y", "y / … / np.linalg.norm(…)"]
+    assert {"upstream · (1 - y)", "upstream · (y / … / np.linalg.norm(…))"} <= {*formulas(trace).values()}
