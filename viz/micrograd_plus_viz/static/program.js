@@ -30,6 +30,9 @@ function makeProgram(data, act, inFilm = false) {
   let lit = [];
   let chosen = null;
   let written = [];
+  // What has changed since it was last measured.
+  let [isNewLine, isNewStep, areNewVariables] = [false, false, false];
+  const fitting = new Map();
 
   const sections = files.map(({ file, lines }) => {
     const indent = Math.min(...lines.map(([, text]) => text.search(/\S|$/)));
@@ -81,7 +84,7 @@ function makeProgram(data, act, inFilm = false) {
     if (!here) return;
     here.row.setAttribute("aria-current", "step");
     here.row.lastChild.replaceWith(markedLine(here, site));
-    if (here !== was) reveal(list, here.row);
+    isNewLine = here !== was;
   }
 
   // Lights the lines of the written program that compute a step.
@@ -90,7 +93,14 @@ function makeProgram(data, act, inFilm = false) {
     written = files.flatMap(({ file, steps: ranges }) => linesOf(file, ranges?.[index - 1]))
       .map((key) => rows.get(key));
     for (const { row } of written) row.classList.add("current");
-    if (written.length) reveal(writtenList, written[0].row);
+    isNewStep = written.length > 0;
+  }
+
+  function measure() {
+    if (areNewVariables) fitVariables();
+    if (isNewLine && lit[0]) reveal(list, lit[0].row);
+    if (isNewStep) reveal(writtenList, written[0].row);
+    isNewLine = isNewStep = areNewVariables = false;
   }
 
   function reveal(shown, row) {
@@ -132,16 +142,32 @@ function makeProgram(data, act, inFilm = false) {
     terms = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => make("div", "", make("dt", "", name),
       make("dd", "", ownValueCaption(data, data.nodes[i].value) || "?")));
     count = latest.size;
-    fitVariables();
+    showTerms(fitting.get(likeness()) ?? terms.length);
+    areNewVariables = true;
   }
 
-  // Shows as many variables as there is room for, and how many more there are.
+  // Variables of one width need one room: their letters are equally wide.
+  const likeness = () => `${count} ${terms.map(({ textContent }) => textContent.replace(/\w/g, "x")).join("|")}`;
+
+  // Shows the first variables, and how many more there are.
+  function showTerms(shown) {
+    const rest = make("div", "rest", make("dt", "", "\u2026"), make("dd", "", `${count - shown} more`));
+    variables.replaceChildren(...terms.slice(0, shown), ...count > shown ? [rest] : []);
+  }
+
+  // Shows as many variables as there is room for. Those that are out of view without the others do not fit with them.
   function fitVariables() {
-    for (let fitting = terms.length; fitting >= 0; fitting -= 1) {
-      const rest = make("div", "rest", make("dt", "", "\u2026"), make("dd", "", `${count - fitting} more`));
-      variables.replaceChildren(...terms.slice(0, fitting), ...count > fitting ? [rest] : []);
-      if (!(variables.scrollHeight > variables.clientHeight + 1)) return;
+    const like = likeness();
+    if (fitting.has(like)) return;
+    let shown = terms.length;
+    const most = variables.clientHeight + 1;
+    const top = variables.offsetTop + variables.clientTop;
+    const inView = terms.filter(({ offsetTop, offsetHeight }) => offsetTop + offsetHeight - top <= most).length;
+    while (shown > 0 && variables.scrollHeight > variables.clientHeight + 1) {
+      shown = Math.min(shown - 1, inView);
+      showTerms(shown);
     }
+    fitting.set(like, shown);
   }
 
   // The last result that a walk, or one before it, begins with or uses: the program has come as far as this.
@@ -150,7 +176,18 @@ function makeProgram(data, act, inFilm = false) {
     ...data.steps.slice(0, data.walks[k + 1]?.at).map(({ node }) => node)].reduce((a, b) => Math.max(a, b), -1));
 
   const renew = () => { shownAt = null; };
-  const fit = () => { if (lit[0]) reveal(list, lit[0].row); fitVariables(); };
+  let room = "";
+  function fit() {
+    if (!element) return;
+    const { clientWidth, clientHeight } = element;
+    if (room !== `${clientWidth} ${clientHeight}`) {
+      room = `${clientWidth} ${clientHeight}`;
+      fitting.clear();
+      showTerms(terms.length);
+      fitVariables();
+    }
+    if (lit[0]) reveal(list, lit[0].row);
+  }
 
-  return { element, list, fit, light, siteOf, lightStep, choose, showVariables, renew };
+  return { element, list, fit, measure, light, siteOf, lightStep, choose, showVariables, renew };
 }
