@@ -6,6 +6,7 @@ const MOST_LOOKED = 24;
 // How much a place may cost more than the best if its leaders cost less, and what a leader costs that needs no corner.
 const WORTH_A_LEADER = 160;
 const CHEAP = 12;
+const ROUNDING = 1e-6;
 const ALONG_A_SIDE = [0.15, 0.5, 0.85];
 // What it costs to cover a cell of a node, of its name, of sender or receiver, of the gradient's way, of the overview;
 // to be a pixel away from the way; the length and the turns of leaders.
@@ -81,13 +82,16 @@ function pathBehind(points, boxes) {
   }).join("");
 }
 
-// How much a line through points runs over boxes, and how long it is.
-function costOfLine(points, boxes) {
+// How much a line through points runs over boxes, and how long it is; if that is more than `most`, a part of it.
+function costOfLine(points, boxes, most = Infinity) {
   let cost = COST.turn * (points.length - 2);
   for (let k = 1; k < points.length; k += 1) {
     const [[x, y], [stopX, stopY]] = [points[k - 1], points[k]];
     cost += COST.length * Math.hypot(stopX - x, stopY - y);
-    for (const box of boxes) cost += lengthInside(x, y, stopX, stopY, box);
+    for (const box of boxes) {
+      if (cost > most) return cost;
+      cost += lengthInside(x, y, stopX, stopY, box);
+    }
   }
   return cost;
 }
@@ -124,10 +128,11 @@ function cornerLines(end, event, boxes) {
   });
 }
 
-// The line from a node to the event that runs least over `boxes`, with its cost; none if the event covers the node.
-function leaderBetween(lines, boxes) {
+// The line from a node to the event that runs least over `boxes`, with its cost, if that is not more than `most`; none
+// if the event covers the node.
+function leaderBetween(lines, boxes, most = Infinity) {
   return lines.reduce((best, line) => {
-    const cost = costOfLine(line, boxes);
+    const cost = costOfLine(line, boxes, best.line ? best.cost : most);
     return !best.line || cost < best.cost ? { cost, line } : best;
   }, { cost: 0, line: null });
 }
@@ -171,8 +176,14 @@ function findPlace([width, height], room, { nodes, ends }, ground) {
   for (const [left, top, cost] of places.sort((a, b) => a[2] - b[2]).slice(0, MOST_LOOKED)) {
     if (cost >= best.cost) break;
     const event = [left, top, left + width, top + height];
-    const leaders = ends.map((end, k) => leaderBetween(straightLines(end, event), around[k]));
-    const whole = leaders.reduce((sum, leader) => sum + leader.cost, cost);
+    let whole = cost;
+    const leaders = ends.map((end, k) => {
+      const between = around[k].filter((box) => [0, 1].every((axis) => box[axis] < Math.max(end[axis + 2],
+        event[axis + 2]) && box[axis + 2] > Math.min(end[axis], event[axis])));
+      const leader = leaderBetween(straightLines(end, event), between, best.cost - whole + ROUNDING);
+      whole += leader.cost;
+      return leader;
+    });
     if (whole < best.cost) best = { left, top, event, cost: whole, leaders };
   }
   return { ...best, around };
