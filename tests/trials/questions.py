@@ -7,6 +7,7 @@ import numpy as np
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from micrograd_plus_viz.journal import nodes_known_at, walk_states
 from micrograd_plus_viz.quizzes import formula_values
 from micrograd_plus_viz.quizzes.formula_choices import formula_choices
 from micrograd_plus_viz.quizzes.questions import KINDS, NOISE
@@ -47,7 +48,17 @@ def record_program(number: int):
         loss.backward()
         if rng.integers(4) == 0:
             (loss * 1.0).backward()
+        if rng.integers(3) == 0:
+            use_gradients([each for each in pool if each.is_leaf and each.grad is not None], rng)
     return trace
+
+
+def use_gradients(leaves: list, rng) -> None:
+    """Compute with gradients, as a penalty or the next round of a loop does: a quiz must not show them before."""
+    for each in leaves:
+        each.data -= 0.125 * each.grad.data
+    kept = mg.tensor(leaves[0].grad.data) * leaves[-1].sum()
+    (kept.sum() * float(leaves[0].grad.data.sum()) + (leaves[0] * leaves[0]).sum()).backward()
 
 
 def run(case: int) -> str:
@@ -75,14 +86,21 @@ def check_page(trace, question) -> str:
     at = question.at
     visible = numbers_in(re.sub(r' d="[^"]*"', "", readable(viz.quiz(trace, at + 1, question.kind))))
     earlier = [value for step in trace.steps[:at] for value in (step.contribution, step.after, step.local, step.raw)]
-    public = entries(*(node.value for node in trace.nodes), *earlier, trace.walks[trace.steps[at].walk].seed)
+    data, number = load_window(trace)[0], trace.steps[at].walk
+    known = nodes_known_at(data, at)
+    written = [value_in_walk(data, place) for k in range(number + 1) for place in walk_states(data)[k].values.values()]
+    public = entries(*(trace.nodes[i].value for i in known), *earlier, *written, trace.walks[number].seed)
+    later = entries(*(node.value for node in trace.nodes if node.id not in known)) - public
+    if len(later & visible) > len(later) / 5:
+        return f"its page shows {sorted(later & visible)}, which is computed later"
     asked = entries(*(value for step in trace.steps[at:] for value in (step.contribution, step.after))) - public
     return f"its page shows {sorted(asked & visible)}" if len(asked & visible) > len(asked) / 5 else ""
 
 
 def entries(*values) -> set[str]:
-    """Return all entries of some arrays in the form of `numbers_in`."""
-    return {f"{abs(float(x)):.4g}" for value in values if value is not None for x in np.ravel(value)}
+    """Return all entries of some arrays in the form of `numbers_in`, except those of one or two digits, such as 2."""
+    found = {f"{abs(float(x)):.4g}" for value in values if value is not None for x in np.ravel(value)}
+    return {each for each in found if len(each.partition("e")[0].replace(".", "").strip("0")) > 2}
 
 
 def check_question(trace, data, question) -> str:
@@ -128,7 +146,10 @@ def check_formula(trace, data, question) -> str:
     """Compute all formulas with the numbers of the step, and with others: the right one gives what the engine sent, and
     no other one gives the same in both."""
     step = trace.steps[question.at]
-    names = {name: np.asarray(trace.nodes[at].value, dtype=float) for name, at in trace.nodes[step.node].inputs}
+    changed = walk_states(data)[step.walk].values
+    values = {at: value_in_walk(data, changed[at]) if at in changed else trace.nodes[at].value
+              for _, at in trace.nodes[step.node].inputs}  # fmt: skip
+    names = {name: np.asarray(values[at], dtype=float) for name, at in trace.nodes[step.node].inputs}
     names |= {"out": np.asarray(trace.nodes[step.node].value, dtype=float),
               "upstream": np.asarray(step.upstream, dtype=float)}  # fmt: skip
     choices = formula_choices(data, data["steps"][question.at], Random(question.at))  # noqa: S311 - no secret
@@ -143,6 +164,11 @@ def check_formula(trace, data, question) -> str:
             texts = [text for _, text in choices.shown]
             return f"a wrong formula gives the right numbers: {texts[k]} for {texts[choices.right]}"
     return ""
+
+
+def value_in_walk(data, place: int):
+    """Return a value that the program has written into a leaf before a walk."""
+    return np.reshape(data["values"][place]["data"], data["values"][place]["shape"])
 
 
 def is_special(names) -> bool:

@@ -92,7 +92,9 @@ def readable(quiz: Any) -> str:
 SHOWN = """(data) => {
   const shown = withoutAnswer(data, data.quiz.question);
   const changes = [...shown.walks, ...shown.early ?? []].flatMap(({ values }) => Object.values(values));
-  return JSON.stringify([...shown.values.flatMap((value) => (value ? [shapeText(value.shape)] : [])),
+  const { names, called, terms, program, nodes } = shown;
+  const texts = JSON.stringify([names, called, terms, program, nodes, data.quiz.question]).replaceAll("()", "");
+  return JSON.stringify([texts, ...shown.values.flatMap((value) => (value ? [shapeText(value.shape)] : [])),
     ...shown.labels.map(([, text]) => text ?? ""), ...changes.map(([, text]) => text ?? "")]);
 }"""
 LETTERS = """class TextEncoder {
@@ -109,10 +111,11 @@ def page_of_quiz() -> Any:
 
 
 def shown_shapes(quiz: Any) -> set[str]:
-    """Return the shapes of all values and labels that a quiz shows while it asks its first question, on its page and in
-    its picture."""
+    """Return the shapes of all values, labels and texts that a quiz shows while it asks its first question, on its page
+    and in its picture."""
     texts = json.loads(page_of_quiz().eval(f"({SHOWN})({json.dumps(quiz.data)})"))
-    texts += [line or "" for _, line, *_ in payload(quiz._seen)["labels"]]
+    labels = payload(quiz._seen)["labels"]
+    texts += [line for name, value, *_ in labels for line in (name.replace("()", ""), value or "")]
     return {shape for line in texts for shape in re.findall(r"\([\d, ]*\)", line)}
 
 

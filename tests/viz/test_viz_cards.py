@@ -9,6 +9,7 @@ import axe_playwright_python
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from quizzed import layer
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
@@ -28,11 +29,13 @@ CARDS = {
         viz.ask("What arrives?", np.array([[5.0], [7.125], [9.5]]), wrong={(1, 2, 3): "Those are inputs."}, why=WHY),
         [("1 2 3", "Those are inputs."), ("5, 7, 9", "At least one"), ("5, x", "3 numbers in"), ("5, 7", "3 numbers"),
          ("-5, -7.125, -9.5", "the signs"), ("9.5, 7.125, 5", "their order")],
-        ["[[5], [7.125], [9.5]]", "5 7.13 19/2"],
+        ["[[5], [7.125], [9.5]]", "5 7.13 19/2", "5,0; 7,12; 9,5", "5,0 7,13 9,5", "5,7.125,9.5,",
+         "10 / 2, 7.13, 19 / 2"],
     ),
     "shape": (
         viz.ask("Which shape?", (3, 1), wrong={(4, 3): "That is the sum's shape."}, why=WHY),
-        [("4 x 3", "That is the sum's shape."), ("3 by 4", "A shape such as"), ("()", "How many axes does it have"),
+        [("4 x 3", "That is the sum's shape."), ("three by four", "The length of each axis"),
+         ("()", "How many axes does it have"),
          ("(1, 3)", "their order")],
         ["(3, 1)", "3 1"],
     ),
@@ -222,7 +225,7 @@ def test_a_recorded_slider_needs_no_kernel(page, tmp_path):
     expect(page.locator(".title, h1").first).to_be_visible()
     with pytest.raises(ValueError, match=r"with places, one input must be a pair \(low, high\) and all others numbers"):
         viz.explore(lambda x: x, places=5, x=1.0)
-    with pytest.raises(ValueError, match="places must be between 2 and 201, got 1"):
+    with pytest.raises(ValueError, match="places must be a whole number between 2 and 201, got 1"):
         viz.explore(lambda x: x, places=1, x=(0, 1))
 
 
@@ -261,9 +264,21 @@ def test_the_right_choice_has_no_place_of_its_own():
         ({"say": "a", "right": object()}, TypeError, "right must be a number, a list of numbers, a shape"),
         ({"say": "a", "right": 3, "wrong": {3.01: "near"}}, ValueError, "3.01 is right or has a hint already"),
         ({"say": "a", "right": 3, "wrong": {4: ""}}, TypeError, "wrong must have a hint as a text for each answer"),
-        ({"say": "a", "right": 3, "wrong": {"four": "no"}}, TypeError, "wrong answers must be numbers too; got 'four'"),
+        ({"say": "a", "right": 3, "wrong": {"four": "no"}}, TypeError, "must be made of real numbers, got 'four'"),
         ({"say": "a", "right": (2,), "wrong": {3: "no"}}, TypeError, "wrong answers must be shapes such as"),
         ({"say": "a", "right": "b", "choices": ["b"]}, ValueError, "a question needs 2 to 8 choices, got 1"),
+        ({"say": "a", "right": "b"}, ValueError, "needs other choices: give choices= or wrong= texts"),
+        ({"say": "a", "right": "b", "choices": "bc"}, TypeError, "choices must be a list of texts, got 'bc'"),
+        ({"say": "a", "right": "b", "choices": ["b", " b"]}, ValueError, "choices must be different texts, none"),
+        ({"say": "a", "right": 3, "wrong": [4]}, TypeError, r"wrong must be a dictionary .*, got \[4\]"),
+        ({"say": "a", "right": [1, 2], "wrong": {(1, 2, 3): "no"}}, ValueError, "right has 2 numbers, so a wrong"),
+        ({"say": "a", "right": np.array(1j)}, TypeError, "made of real numbers, got 1j"),
+        ({"say": "a", "right": 10**400}, ValueError, "a number must be less than 1.8e308, got one of 401 digits"),
+        ({"say": "a", "right": (2, -3)}, ValueError, r"a shape has no negative length, got \(2, -3\)"),
+        ({"say": "a", "right": set(), "picture": PICTURE}, ValueError, "right must be at least one entry of picture"),
+        ({"say": "a", "right": (0, 0), "picture": [[1, 2], [3]]}, ValueError, "rows of a picture must have the same"),
+        ({"say": "a", "right": (0, 0), "picture": [["x"]]}, TypeError, "picture must be an array of real numbers"),
+        ({"say": "a", "right": 1, "tolerance": "x"}, ValueError, "tolerance must be a relative error"),
         ({"say": "a", "right": "b", "choices": ["c", "d"]}, ValueError, "'b' is not among the choices 'c', 'd'"),
         ({"say": "a", "right": "b", "choices": ["b", "b"]}, ValueError, "choices must be different texts"),
         ({"say": "a", "right": 1, "choices": ["b", "c"]}, TypeError, "with choices, right must be one of them"),
@@ -330,8 +345,35 @@ def test_a_picture_to_press_may_have_nan_and_infinity():
 
 
 def test_a_program_that_fails_everywhere_raises_its_error():
-    with pytest.raises(AttributeError, match="backward"):
+    with pytest.raises(TypeError, match=r"the program must return the result .*, a tensor; got 3\.0"):
         viz.explore(lambda a: 3.0, places=3, a=(0.0, 1.0))
+    with pytest.raises(ZeroDivisionError):
+        viz.explore(lambda a: 1 / 0, places=3, a=(0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: viz.explore(3, places=3, a=(0, 1)), TypeError, "explore needs a function of the inputs"),
+        (lambda: viz.explore(abs, places=2.5, a=(0, 1)), ValueError, "places must be a whole number between 2 and 201"),
+        (lambda: viz.explore(abs, a=(0, 1, 2)), TypeError, r"a must be a number, or a pair of numbers \(low, high\)"),
+        (lambda: viz.explore(abs, places=3, a=(0, float("inf"))), ValueError, r"a must be finite, got \(0, inf\)"),
+        (lambda: viz.explore(abs, places=3, a=(1, -1)), ValueError, "the slider of a needs a lower end first"),
+        (lambda: viz.quiz(layer(), "bias", entry="0"), TypeError, "entry must be an index, or a tuple of indices"),
+        (lambda: viz.quiz(layer(), "bias", entry=True), TypeError, "entry must be an index, or a tuple of indices"),
+        (lambda: viz.quiz(layer(), candidates={"answer": 1}), TypeError, "candidates must be a list of dictionaries"),
+        (lambda: viz.quiz(layer(), find="wrong rule", rule={"tanh.x": 5}), TypeError, "rule needs a function for each"),
+        (lambda: viz.quiz(layer(), find="wrong rule", rule=5), TypeError, "rule must be a name, an exhibit"),
+        (lambda: viz.picture([[1, 2], [3]]), TypeError, r"needs an array of numbers .*, got \[\[1, 2\], \[3\]\]"),
+        (lambda: viz.picture(None), TypeError, "needs an array of numbers whose rows .*, got None"),
+        (lambda: viz.picture([1], 5), TypeError, "name must be a text, got 5"),
+        (lambda: viz.describe(3, "x"), TypeError, "describe needs a matplotlib figure and a text, got 3"),
+        (lambda: viz.unfold(3), ValueError, "unfold needs a text that make_lessons.py folded, got 3"),
+    ],
+)
+def test_an_argument_that_does_not_fit_is_named_with_the_cure(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
 
 
 def test_a_picture_of_an_array_says_what_it_shows():

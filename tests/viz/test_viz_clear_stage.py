@@ -112,7 +112,7 @@ def test_digits_are_readable_or_give_way_to_cells_of_the_same_shape(width):
 
 def test_the_name_of_an_open_group_stays_in_view():
     size = stage_cover.SIZES[420]
-    stage = Stage(payload(normalize(PROGRAMS["LSTM"]().to_dict())), size)
+    stage = Stage(payload(normalize(player_programs.rnn(8).to_dict())), size)
     moved = 0
     for k in range(5, 45, 10):
         view = stage.show(k)
@@ -145,12 +145,16 @@ def test_numbers_of_an_event_are_as_large_as_those_of_a_small_drawing(width, lea
     assert view.event.count("tile digits upstream") == view.event.count("tile digits contribution") == 1
 
 
-def test_the_event_leaves_names_above_nodes_free():
-    trace = player_programs.transformer_layer()
-    stage = Stage(payload(normalize(trace.to_dict())), stage_cover.SIZES[420])
+@pytest.fixture(scope="module")
+def layer_on_phone():
+    """Return the stage of a transformer layer on a phone."""
+    return Stage(payload(normalize(player_programs.transformer_layer().to_dict())), stage_cover.SIZES[420])
+
+
+def test_the_event_leaves_names_above_nodes_free(layer_on_phone):
     outside = 0
     for k in (50, 51, 52):
-        view = stage.show(k)
+        view = layer_on_phone.show(k)
         x0, y0, scale = (float(each) for each in re.findall(r"-?[\d.]+", view.transform))
         event, _ = event_box(view)
         for x, y in re.findall(r'<text class="name outside" [^>]*x="([\d.]+)" y="([\d.]+)"',
@@ -211,3 +215,43 @@ def test_a_chain_fills_a_high_stage_in_rows():
     scale, nodes = start_of(lecture_programs.complex_numbers, 768)
     assert scale > 1
     assert sum('class="tile digits' in node for node in nodes) >= 3
+
+
+def test_each_function_of_a_program_begins_at_the_left_edge():
+    class Square:
+        def __call__(self, x):
+            y = x + 1
+
+            def times(a, b):
+                return a * b
+
+            return times(y, y)
+
+    def program(x):
+        for _ in range(2):
+            x = Square()(x)
+        return x
+
+    with mg.record() as trace:
+        program(mg.tensor(2.0, requires_grad=True)).backward()
+    view = Stage(payload(normalize(trace.to_dict())), stage_cover.SIZES[1280]).show(0)
+    code = ["".join(text for text, _ in line["parts"]) for line in view.program["lines"] if "parts" in line]
+    depths = {line.strip(): len(line) - len(line.lstrip()) for line in code}
+    assert depths["return a * b"] == 4, "it is inside the other"
+    assert depths["y = x + 1"] == depths["for _ in range(2):"] == 0
+    assert depths["x = Square()(x)"] == 4
+
+
+def test_sender_and_receiver_are_readable_together_on_phones(layer_on_phone):
+    views = [layer_on_phone.show(k) for k in (1, 20, 22)]
+    scales = [float(re.search(r"scale\(([\d.]+)\)", view.transform)[1]) for view in views]
+    assert min(scales) > 0.6
+    nodes = "".join(markup for _, markup in views[0].parts if 'class="node' in markup)
+    assert 'class="tile' in nodes, "few nodes are open at first, and they have tiles"
+
+
+def test_closed_groups_have_copies_of_leaves_inside_on_phones():
+    scale, nodes = start_of(PROGRAMS["LSTM"], 420)
+    assert scale > 0.7
+    assert not [node for node in nodes if " stub" in node]
+    assert len([node for node in start_of(PROGRAMS["LSTM"], 1280)[1] if " stub" in node]) == 4 * 5

@@ -282,3 +282,16 @@ def test_each_call_of_a_function_and_each_loop_has_groups_of_its_own():
         ("rounds 7–12 of 12 #2", 12), ("rounds 1–6 of 12 #2", 12), ("rounds 7–12 of 12 #1", 12),
         ("rounds 1–6 of 12 #1", 12),
     ]  # fmt: skip
+
+
+def test_groups_of_inputs_have_the_names_of_their_inputs():
+    x = [mg.tensor(float(k)) for k in range(32)]
+    w, b = (mg.tensor(number, requires_grad=True) for number in (0.5, 0.1))
+    with mg.record() as trace:
+        h, loss = 0.0, 0.0
+        for t in range(31):
+            h = mg.tanh(w * x[t] + h + b)
+            loss = loss + (h - x[t + 1]) ** 2
+        loss.backward()
+    names = payload.payload(normalize(trace.to_dict()))["groups"]["names"]
+    assert {"x[1] … x[30]", "w, b"} <= {*names}

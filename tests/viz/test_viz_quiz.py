@@ -229,6 +229,19 @@ def test_nothing_shows_the_shape_in_question_but_other_shapes_stay():
     assert "(4, 3)" in shown_shapes(viz.quiz(trace, 2, "sign"))
 
 
+def test_no_text_shows_the_shape_in_question():
+    with mg.record() as trace:
+        w = mg.zeros((3, 4), requires_grad=True)
+        (mg.ones((2, 3)) @ w + mg.ones((3,4))[0]).sum().backward()  # fmt: skip
+    asked = viz.quiz(trace, "w", "shape")
+    assert "(3, 4)" in readable(viz.quiz(trace, "w", "sign"))
+    assert {"(3, 4)", "(3,4)"} & shown_shapes(asked) == set()
+    assert "(2, 3)" in shown_shapes(asked), "others stay"
+    assert [sealed_answers.hide_shape(text, shape) for text, shape in [
+        ("zeros([ 3,4 ])", (3, 4)), ("size=(4,)", (4,)), ("x[4]", (4,)), ("sum()", ())
+    ]] == ["zeros([?])", "size=(?)", "x[4]", "sum()"]  # fmt: skip
+
+
 def test_questions_about_complex_and_empty_arrays():
     z = leaf([1 + 2j, -3j], "z")
     with mg.record() as trace:
@@ -300,6 +313,30 @@ def test_a_quiz_shows_values_of_each_moment_but_no_later_ones():
     assert data["walks"][1]["ends"] == {}
     asked = [Chooser(load_window(trace)[0], 0.02, (), 0, (0,)).question(step - 1, "cell") for step in (4, 12)]
     assert [each.right for each in asked] == [["0"], ["0"]]
+
+
+def test_what_a_program_makes_of_its_gradients_comes_after_the_question():
+    w = leaf(0.83, "w")
+    with mg.record() as trace:
+        loss = (w * 1.7 - 2.0) ** 2
+        loss.backward()
+        g = w.grad
+        size = mg.tensor(w.grad) * g * float(w.grad) * mg.tensor(2.5, requires_grad=True)
+        size.backward()
+    answer, later = trace.steps[2].after, trace.nodes[-1].value
+    for kind in ("gradient", "order", "adds"):
+        asked = viz.quiz(trace, [1 if kind == "order" else 3, 4], kind)
+        assert [holds(readable(asked), x) for x in (answer, later)] == [False, False], kind
+    whole, _ = load_window(trace)
+    first, _, last = payload_parts.split_payload(whole, None, [2, 3])
+    hidden = [i for i, node in enumerate(first["nodes"]) if node.get("withheld")]
+    assert {first["names"][i] for i in hidden} >= {"g", "constant"}
+    assert {first["labels"][i][1] for i in hidden} == {None}
+    full, second = payload_parts.empty_payload(whole, None), payload_parts.split_payload(whole, None, [2, 3])[1]["born"]
+    assert sorted(second) == hidden
+    assert last["born"] == {}
+    assert [second[i]["names"] for i in hidden] == [full["names"][i] for i in hidden]
+    assert [second[i]["labels"][:2] for i in hidden] == [full["labels"][i][:2] for i in hidden]
 
 
 def test_no_answer_has_two_replies():
@@ -518,7 +555,9 @@ def test_a_step_of_a_long_walk_keeps_its_number():
         ({"find": "treasure"}, "find must be 'wrong rule', got 'treasure'"),
         ({"find": "wrong rule", "step": 3}, "with find='wrong rule' the whole walk is shown, so step and kind"),
         ({"rule": "replace"}, "rule needs find='wrong rule'"),
-        ({"questions": 0}, "questions must be at least 1, got 0"),
+        ({"questions": 0}, "questions must be a whole number of at least 1, got 0"),
+        ({"questions": "two"}, "questions must be a whole number of at least 1, got 'two'"),
+        ({"find": "wrong rule", "say": "Which?"}, "with find='wrong rule' the quiz asks for a step in its own words"),
         ({"tolerance": 2}, "tolerance must be a relative error between 0 and 1, got 2"),
         ({"candidates": [{"answer": 3.0}]}, "a candidate must be a dictionary with an answer, a hint"),
         ({"step": 4, "kind": "picture"}, "step 4 does not support kind 'picture': it is not an array of 6 to 1,024"),
@@ -540,7 +579,7 @@ def test_a_walk_without_steps_is_nothing_to_ask_about():
 def test_a_quiz_can_only_be_saved_as_a_page(tmp_path):
     path = viz.save(viz.quiz(curve()), tmp_path / "quiz.html", title="Five questions")
     assert "<h1>Five questions</h1>" in path.read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a quiz can only be saved as \.html, not as 'quiz\.gif'"):
+    with pytest.raises(ValueError, match=r"questions and sliders can only be saved as \.html, not as 'quiz\.gif'"):
         viz.save(viz.quiz(curve()), tmp_path / "quiz.gif")
 
 

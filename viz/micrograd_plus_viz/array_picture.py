@@ -23,7 +23,15 @@ class ArrayPicture:
     def __init__(self, array: Any, name: str = "", dark: bool = False) -> None:
         from micrograd_plus.tracing.values import value_to_dict
 
-        value = cells.page_value(value_to_dict(array))
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a text, got {name!r}")
+        try:
+            value = cells.page_value(value_to_dict(array))
+            is_numeric = not value["dtype"].startswith(("object", "datetime", "timedelta"))
+        except (TypeError, ValueError):
+            is_numeric = False
+        if not is_numeric:
+            raise TypeError(f"a picture needs an array of numbers whose rows have the same length, got {array!r:.80}")
         name = words.single_line(name)
         self.alt = alt(name, value)
         self.svg = _draw(value, name, self.alt, dark)

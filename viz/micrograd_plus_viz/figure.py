@@ -23,6 +23,8 @@ class Figure:
     def __init__(self, figure: Any, description: str) -> None:
         from matplotlib import pyplot as plt
 
+        if not hasattr(figure, "savefig") or not isinstance(description, str):
+            raise TypeError(f"describe needs a matplotlib figure and a text, got {figure!r} and {description!r}")
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=SHARPNESS * figure.dpi, facecolor="white")
         plt.close(figure)

@@ -59,7 +59,8 @@ def build_groups(trace: Trace) -> dict[str, Any] | None:
         return None
     root = tree(paths(trace))
     _number_equal_names(root)
-    _bundle(root, source_lines(trace))
+    inputs = {k: single_line(node["title"]) for k, node in enumerate(trace["nodes"]) if node["kind"] == "leaf"}
+    _bundle(root, source_lines(trace), inputs)
     _simplify(root)
     _count(root)
     listed: list[Group] = []
@@ -187,15 +188,18 @@ def _number_equal_names(group: Group) -> None:
         _number_equal_names(part)
 
 
-def _bundle(group: Group, lines: list[Line | None]) -> None:
-    """Bundle the parts of groups that have too many: rounds of a loop, then nodes of one source line."""
+def _bundle(group: Group, lines: list[Line | None], inputs: dict[int, str]) -> None:
+    """Bundle the parts of groups that have too many: rounds of a loop, then nodes of one source line.
+
+    `inputs` has the names of the leaves.
+    """
     for part in group.parts:
         if isinstance(part, Group):
-            _bundle(part, lines)
+            _bundle(part, lines, inputs)
     if len(group.parts) > MOST_PARTS:
         _bundle_rounds(group)
     if len(group.parts) > MOST_PARTS:
-        _bundle_lines(group, lines)
+        _bundle_lines(group, lines, inputs)
 
 
 def _bundle_rounds(group: Group) -> None:
@@ -217,8 +221,10 @@ def _bundle_rounds(group: Group) -> None:
     group.parts = [bundles.get(id(part), part) for part in group.parts if id(part) in bundles or id(part) not in taken]
 
 
-def _bundle_lines(group: Group, lines: list[Line | None]) -> None:
+def _bundle_lines(group: Group, lines: list[Line | None], inputs: dict[int, str]) -> None:
     """Bundle the nodes that one source line created, and consecutive lines if there are many.
+
+    Leaves that a line reads, and nothing that it computes, have their own names in the bundle's.
 
     A library's module is one line for the student, so the nodes of a single line stay as they are, up to a number.
     """
@@ -234,11 +240,24 @@ def _bundle_lines(group: Group, lines: list[Line | None]) -> None:
         bundles = {}
         for line, parts in of_line.items():
             if len(parts) > 1:
-                name = "inputs" if line is None else truncate(single_line(line.text), LONGEST_LINE)
+                leaves = [inputs[part] for part in parts if isinstance(part, int) and part in inputs]
+                name = (_name_of_inputs(leaves) if len(leaves) == len(parts)
+                        else "inputs" if line is None else truncate(single_line(line.text), LONGEST_LINE))  # fmt: skip
                 bundles |= dict.fromkeys(parts, _make_bundle(group, parts, name))
         _replace_parts(group, bundles)
         for bundle in {id(each): each for each in bundles.values()}.values():
             _split_evenly(bundle)
+
+
+def _name_of_inputs(names: list[str]) -> str:
+    """Return a name for several leaves.
+
+    >>> _name_of_inputs(["xs[1]", "xs[2]", "xs[3]"])
+    'xs[1] … xs[3]'
+    """
+    if len({NUMBER.sub("", name) for name in names}) == 1:
+        return f"{names[0]} … {names[-1]}"
+    return truncate(", ".join(names), LONGEST_LINE)
 
 
 def _split_evenly(group: Group) -> None:

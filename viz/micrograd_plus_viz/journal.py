@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 from .trace_input import Trace
@@ -122,6 +122,20 @@ def changes_before_values(trace: Trace) -> Iterator[tuple[int, EarlyChange]]:
             taken += entry["count"]
         elif entry["of"] is not None and entry["kind"] not in ("hook", "return") and entry["node"] is not None:
             (values if entry["of"] == "value" else gradients)[entry["node"]] = entry["after"]
+
+
+def nodes_known_at(trace: Trace, at: int) -> set[int]:
+    """Return the nodes that the program has computed when the walk of a step begins, and their inputs.
+
+    The journal of a part is incomplete, so the nodes are then those up to the newest that the walk passes.
+    """
+    number, nodes = trace["steps"][at]["walk"], trace["nodes"]
+    newest = max(end for step in trace["steps"] if step["walk"] == number for end in (step["node"], step["target"]))
+    known = set(range(newest + 1))
+    for entry in takewhile(lambda entry: (entry["kind"], entry["walk"]) != ("begin", number), trace["journal"]):
+        if entry["kind"] == "compute" and not trace["part"]:
+            known |= {i for i in range(entry["first"], entry["first"] + entry["count"]) if nodes[i]["kind"] != "leaf"}
+    return known | {each["node"] for i in known for each in nodes[i]["inputs"]}
 
 
 def second_runs(trace: Trace) -> Iterator[tuple[int, list[Trace]]]:

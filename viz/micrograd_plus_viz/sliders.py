@@ -26,6 +26,10 @@ def explore(program: Callable[..., Any], places: int | None, inputs: dict[str, A
 
     With `places`, return walks for as many positions of one slider, for a page without a kernel.
     """
+    if not callable(program):
+        raise TypeError(f"explore needs a function of the inputs, such as lambda a: a * a, got {program!r}")
+    for name, value in inputs.items():
+        _check_input(name, value)
     if places is not None:
         return record_places(program, places, inputs)
     try:
@@ -75,8 +79,8 @@ def record_places(program: Callable[..., Any], places: int, inputs: dict[str, An
     moving = [name for name, value in inputs.items() if isinstance(value, (tuple, list))]
     if len(moving) != 1:
         raise ValueError(f"with places, one input must be a pair (low, high) and all others numbers; got {inputs!r}")
-    if not 2 <= places <= MOST_PLACES:
-        raise ValueError(f"places must be between 2 and {MOST_PLACES}, got {places!r}")
+    if not hasattr(places, "__index__") or not 2 <= places <= MOST_PLACES:
+        raise ValueError(f"places must be a whole number between 2 and {MOST_PLACES}, got {places!r}")
     (name,), fixed = moving, {each: value for each, value in inputs.items() if each not in moving}
     low, high = map(float, inputs[name])
     positions = [float(f"{low + (high - low) * k / (places - 1):.6g}") for k in range(places)]
@@ -109,8 +113,23 @@ def record_program(program: Callable[..., Any], values: dict[str, float], failin
         leaves = {name: mg.tensor(float(value), requires_grad=True) for name, value in values.items()}
         for name, leaf in leaves.items():
             leaf.label = name
-        program(**leaves).backward()
+        result = program(**leaves)
+        if not hasattr(result, "backward"):
+            raise TypeError(f"the program must return the result that its walk begins at, a tensor; got {result!r}")
+        result.backward()
     return trace
+
+
+def _check_input(name: str, value: Any) -> None:
+    """Raise an error unless an input is a number, or a pair of numbers with the lower one first."""
+    is_pair = isinstance(value, (tuple, list))
+    ends = list(value) if is_pair else [value]
+    if not all(isinstance(end, (int, float)) or hasattr(end, "__float__") for end in ends) or len(ends) != 1 + is_pair:
+        raise TypeError(f"{name} must be a number, or a pair of numbers (low, high) for a slider; got {value!r}")
+    if not all(isfinite(end) for end in ends):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    if is_pair and not ends[0] < ends[1]:
+        raise ValueError(f"the slider of {name} needs a lower end first, as (-1, 1); got {value!r}")
 
 
 def _slider(ipywidgets: Any, name: str, value: Any) -> Any:

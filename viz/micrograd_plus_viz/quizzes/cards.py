@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
-from itertools import combinations
+from itertools import combinations, islice, product
 from random import Random
 from typing import Any
 
@@ -27,10 +27,13 @@ MOST_CELLS = 1024
 MOST_CHOICES = 8
 MOST_ENTRIES = 3
 DIGITS_OF_MANY = 3
+NEXT_TO = 1e-9
+"""How close a number is to the middle of two others for both to be right, relative to its size."""
+MOST_SPELLINGS = 256
 NOTES = {
     "number": "A number, or a fraction such as 1/3. Within {tolerance} % is right.",
     "numbers": "{count} in order, with spaces or commas between them. Three digits are enough.",
-    "shape": "A shape such as (2, 3), (3,) or () for a single number.",
+    "shape": "The length of each axis, as in (rows, columns) or (length,); () for a single number.",
     "one": "Choose one.",
     "several": "Choose all that fit, then press Answer.",
     "cell": "Press an entry of the picture, or move with the arrow keys and press Enter.",
@@ -85,8 +88,9 @@ def ask(
     check_texts(say=say, why=why)
     if not say.strip():
         raise TypeError(f"say must be the question as a text, got {say!r}")
-    if not 0 < tolerance < 1:
-        raise ValueError(f"tolerance must be a relative error between 0 and 1, got {tolerance!r}")
+    check_tolerance(tolerance)
+    if not isinstance(wrong, (Mapping, type(None))):
+        raise TypeError(f"wrong must be a dictionary of wrong answers with their hints, got {wrong!r}")
     hints = dict(wrong or {})
     if choices is None and is_truth(right):
         choices, right = ["yes", "no"], yes_or_no(right)
@@ -110,6 +114,12 @@ def check_texts(**texts: Any) -> None:
     for name, text in texts.items():
         if not isinstance(text, str):
             raise TypeError(f"{name} must be a text, got {text!r}")
+
+
+def check_tolerance(tolerance: Any) -> None:
+    """Raise ValueError unless a tolerance is between 0 and 1."""
+    if not is_number(tolerance) or not 0 < tolerance < 1:
+        raise ValueError(f"tolerance must be a relative error between 0 and 1, got {tolerance!r}")
 
 
 # What counts as an answer ---------------------------------------------------------------------------------------------
@@ -173,7 +183,7 @@ class NumberAnswers(Answers):
     form = "number"
 
     def __init__(self, right: Any, tolerance: float) -> None:
-        super().__init__(float(right))
+        super().__init__(as_number(right))
         self.tolerance = tolerance
 
     def texts(self, answer: Any) -> list[str]:
@@ -203,8 +213,13 @@ class NumbersAnswers(Answers):
     form = "numbers"
 
     def texts(self, answer: Any) -> list[str]:
-        """Return the texts that count as an answer."""
-        return [" ".join(to_three_digits(as_number(each)) for each in flatten(answer))]
+        """Return the texts that count as an answer. Halfway between two numbers of three digits, both count."""
+        numbers = [as_number(each) for each in flatten(answer)]
+        if len(numbers) != len(flatten(self.right)):
+            raise ValueError(f"right has {len(flatten(self.right))} numbers, so a wrong answer needs the same count; "
+                             f"got {answer!r}")  # fmt: skip
+        choices = [roundings(each) for each in numbers]
+        return [" ".join(each) for each in islice(product(*choices), MOST_SPELLINGS)]
 
     def word(self, answer: Any) -> str:
         """Return an answer in words."""
@@ -231,6 +246,8 @@ class ShapeAnswers(Answers):
         """Return the texts that count as an answer."""
         if not is_shape(answer):
             raise TypeError(f"right is a shape, so wrong answers must be shapes such as (2, 3); got {answer!r}")
+        if any(length < 0 for length in answer):
+            raise ValueError(f"a shape has no negative length, got {answer!r}")
         return [shape_text(answer)]
 
     def word(self, answer: Any) -> str:
@@ -307,6 +324,8 @@ class CellAnswers(Answers):
     def __init__(self, right: Any, picture: Trace) -> None:
         self.form = "cells" if isinstance(right, (set, frozenset)) else "cell"
         super().__init__([right] if is_shape(right) or isinstance(right, int) else list(right))
+        if not self.right:
+            raise ValueError(f"right must be at least one entry of picture, got {right!r}")
         self.picture = picture
         if self.form == "cells":
             self.right.sort()
@@ -349,6 +368,8 @@ def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any
         other = next(each for each in hints if not isinstance(each, str))
         raise TypeError(f"right is a text, so wrong answers must be texts too; got {other!r}")
     if choices is None and isinstance(right, str):
+        if not any(isinstance(each, str) for each in hints):
+            raise ValueError(f"right is the text {right!r}, which needs other choices: give choices= or wrong= texts")
         choices = shuffle_choices([right, *[each for each in hints if isinstance(each, str)]])
     if choices is not None:
         found: Any = ChoiceAnswers(*check_choices(right, choices), several=not isinstance(right, str))
@@ -362,8 +383,8 @@ def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any
         found = NumbersAnswers(right)
     else:
         raise TypeError(
-            f"right must be a number, a list of numbers, a shape (a tuple), a text with choices, or an entry of "
-            f"picture; got {right!r}"
+            f"right must be a number, a list of numbers, a shape (a tuple), a text or a set of texts with choices, or "
+            f"an entry of picture; got {right!r}"
         )
     found.shown = value
     return found
@@ -381,9 +402,12 @@ def slips_of(number: float, lead: str = "") -> Iterable[tuple[float, str]]:
 
 def check_choices(right: Any, choices: Any) -> tuple[Any, list[str]]:
     """Return the right answer and the choices, or raise an error."""
-    listed = list(choices)
-    if not all(isinstance(each, str) for each in listed) or len(set(listed)) < len(listed):
-        raise ValueError(f"choices must be different texts, got {listed!r}")
+    listed = list(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else [choices]
+    if not all(isinstance(each, str) for each in listed) or listed == [choices]:
+        raise TypeError(f"choices must be a list of texts, got {choices!r}")
+    seen = [words.single_line(each) for each in listed]
+    if not all(seen) or len(set(seen)) < len(seen):
+        raise ValueError(f"choices must be different texts, none of them empty, got {listed!r}")
     if not 2 <= len(listed) <= MOST_CHOICES:
         raise ValueError(f"a question needs 2 to {MOST_CHOICES} choices, got {len(listed)}")
     if not isinstance(right, (str, set, frozenset, list, tuple)):
@@ -409,7 +433,8 @@ def yes_or_no(value: Any) -> Any:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number, or an array or tensor of one."""
-    return isinstance(value, (int, float)) or (getattr(value, "shape", None) == () and hasattr(value, "__float__"))
+    is_single = getattr(value, "shape", None) == () and hasattr(value, "__float__")
+    return isinstance(value, (int, float)) or (is_single and "complex" not in str(getattr(value, "dtype", "")))
 
 
 def is_shape(value: Any) -> bool:
@@ -420,8 +445,11 @@ def is_shape(value: Any) -> bool:
 def as_number(value: Any) -> float:
     """Return a number, or raise TypeError."""
     if not is_number(value):
-        raise TypeError(f"right is a number, so wrong answers must be numbers too; got {value!r}")
-    return float(value)
+        raise TypeError(f"an answer to this question must be made of real numbers, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError(f"a number must be less than 1.8e308, got one of {len(str(abs(value)))} digits") from error
 
 
 def flatten(value: Any) -> list[Any]:
@@ -443,11 +471,21 @@ def to_three_digits(value: float) -> str:
     return f"{mantissa}e{int(power):+d}"
 
 
+def roundings(value: float) -> list[str]:
+    """Return a number in three digits; in two ways if it is next to the middle, as 0.1225, which is a little less."""
+    by = value * NEXT_TO if math.isfinite(value) else 0.0
+    return list(dict.fromkeys(map(to_three_digits, (value, value - by, value + by))))
+
+
 def picture_value(array: Any) -> Trace:
     """Return an array as a picture with at most 1,024 entries along at most two axes, or raise ValueError."""
-    data = array.tolist() if hasattr(array, "tolist") else list(array)
+    data = array.tolist() if hasattr(array, "tolist") else array
     shape = list(getattr(array, "shape", shape_of_lists(data)))
     count = len(flatten(data))
+    if any(not isinstance(each, (complex, bool)) and not is_number(each) for each in flatten(data)):
+        raise TypeError(f"picture must be an array of real numbers with one or two axes, got {array!r}")
+    if count != math.prod(shape):
+        raise ValueError(f"the rows of a picture must have the same length, got {array!r}")
     if not 1 <= len(shape) <= 2 or not 0 < count <= MOST_CELLS:
         raise ValueError(f"a picture needs one or two axes and 1 to {MOST_CELLS} entries, got shape {tuple(shape)}")
     if any(isinstance(each, complex) for each in flatten(data)):

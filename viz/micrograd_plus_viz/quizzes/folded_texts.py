@@ -33,8 +33,8 @@ def unfold(text: str) -> Any:
     """Return what `fold` made a text of, or raise ValueError."""
     try:
         return ast.literal_eval(base64.b64decode(text, validate=True).decode("utf-8"))
-    except (ValueError, SyntaxError) as error:
-        raise ValueError(f"unfold needs a text that make_lessons.py folded, got {text[:40]!r}") from error
+    except (TypeError, ValueError, SyntaxError) as error:
+        raise ValueError(f"unfold needs a text that make_lessons.py folded, got {text!r:.40}") from error
 
 
 __all__ = ["fold", "unfold"]

@@ -82,7 +82,7 @@ class SealedOutput:
         """Write the questions to an .html file and return its path."""
         path = Path(path)
         if path.suffix.lower() != ".html":
-            raise ValueError(f"a quiz can only be saved as .html, not as {path.name!r}")
+            raise ValueError(f"questions and sliders can only be saved as .html, not as {path.name!r}")
         from micrograd_plus.files import write_file
 
         write_file(path, self.document(title))

@@ -1,25 +1,31 @@
 """Payload in parts: the state before the first question, and an addition for each answer.
 
-No part reveals a later one: it has no number, formula or inner walk of a later step, and node widths do not depend on
-gradients to come.
+No part reveals a later one: it has no number, formula or inner walk of a later step, no value that the program computes
+after the walk in question, and node widths do not depend on gradients to come. A program may well compute with its
+gradients: with their norm, in a penalty, or in the next round of a loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Collection, Iterable
+from itertools import accumulate, pairwise
+from operator import or_
 from typing import Any
 
 from .. import words
 from ..dot import final_labels_and_widths
-from ..journal import changes_before_values
+from ..journal import changes_before_values, nodes_known_at
 from ..payload import payload
 from ..trace_input import Trace, normalize, trace_data
-from .sealed_answers import shape_text
+from .sealed_answers import hide_shape, shape_text
 
 WIDEST = -8.888e-88
 """A number as wide as any gradient, which reserves room in the nodes."""
 ARRIVING = ("contribution", "before", "after", "raw", "local")
+OF_NODES = ("nodes", "names", "called", "terms", "labels")
+"""Parts of a payload with one entry for each node."""
+OF_THE_END = ("error", "odd", "caught")
+NOT_YET = "The program computes it after this walk, perhaps from its gradients."
 
 
 def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict[str, Any]]:
@@ -28,7 +34,9 @@ def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict
     The page joins the parts. Each part but the last has as `known` the values that the next step reads and the value it
     adds to.
     """
-    full = empty_payload(trace, note)
+    every_node = set(range(len(trace["nodes"])))
+    known = [*accumulate((nodes_known_at(trace, stop) for stop in stops), or_), every_node]
+    full = empty_payload(trace, note, every_node - known[0])
     early_steps = [change.steps for _, change in changes_before_values(trace)]
     bounds = [0, *stops, len(full["steps"])]
     values = _Places(full["values"])
@@ -37,7 +45,9 @@ def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict
     for start, stop in pairwise(bounds):
         part = _part(full, values, sent_before, start, stop)
         if not parts:
-            part |= _static(full, values)
+            part |= _nodes_so_far(full, values, trace, known[0]) | _static(full, values)
+        else:
+            part["born"] = _born_nodes(full, values, sorted(known[len(parts)] - known[len(parts) - 1]))
         part |= {"walks": _begun_walks(full, values, stop), "early": _early(full, early_steps, values, stop)}
         if len(parts) < len(stops):
             next_step = full["steps"][stop]
@@ -45,18 +55,23 @@ def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict
             part["known"] = {"arrived": arrived, "before": values.new(next_step["before"])}
         if stop == bounds[-1] and len(parts) == len(stops):
             part["gradients"] = [each | {"value": values.new(each["value"])} for each in full["gradients"]]
-            part |= {"error": full["error"], "odd": full["odd"]}
+            part |= {name: full[name] for name in OF_THE_END}
         part["pending"] = _unfinished_nodes(full, stop)
         part["values"] = values.new_values()
         parts.append(part)
     return parts
 
 
-def empty_payload(trace: Trace, note: str | None) -> dict[str, Any]:
-    """Return the payload without gradients, with room for any gradient in its nodes."""
+def empty_payload(trace: Trace, note: str | None, later: Collection[int] = ()) -> dict[str, Any]:
+    """Return the payload without gradients, with room for any gradient in its nodes, and for any number in `later`
+    ones."""
     blank = blank_values(trace)
     full = payload(trace, note)
     written, broadest = final_labels_and_widths(blank)
+    if later:
+        widest = [node | {"value": len(trace["values"])} if node["id"] in later and words.scalar(trace, node["value"])
+                  else node for node in trace["nodes"]]  # fmt: skip
+        broadest = final_labels_and_widths(blank | {"nodes": widest})[1]
     full["labels"] = [
         [label.name, label.value, None if label.gradient is None else "", round(broad, 1)]
         for label, broad in zip(written, broadest, strict=True)
@@ -77,26 +92,61 @@ def blank_values(trace: Trace) -> Trace:
     return trace | {"values": [*trace["values"], same], "steps": steps, "journal": journal, "gradients": []}
 
 
+def hide_later_nodes(trace: Trace, known: set[int]) -> Trace:
+    """Return the trace without the values of nodes that are not `known`; a constant would be called by its value."""
+    return trace | {"nodes": [
+        node if node["id"] in known else
+        node | {"value": None} | ({"title": "constant"} if words.is_constant(trace, node) else {})
+        for node in trace["nodes"]
+    ]}  # fmt: skip
+
+
 def before(trace: Trace, stop: int, hides: str | None = None) -> Trace:
-    """Return the trace up to its first `stop` steps, for a picture.
+    """Return the trace up to its first `stop` steps, for a picture, without values that the program computes later.
 
     If the next step's question `hides` a shape, nodes of that shape and the receiver have no value.
     """
     seen = trace | {"steps": trace["steps"][:stop], "gradients": [], "error": None}
+    if stop < len(trace["steps"]):
+        seen = hide_later_nodes(seen, nodes_known_at(trace, stop))
     if hides is None:
         return seen
     asked = {place for place, value in enumerate(trace["values"]) if shape_text(value["shape"]) == hides}
-    receiver = words.step_edges(trace)[stop][2]
-    return seen | {"nodes": [node | {"value": None} if node["value"] in asked or node["id"] == receiver else node
-                             for node in trace["nodes"]]}  # fmt: skip
+    receiver, shape = words.step_edges(trace)[stop][2], [int(length) for length in hides.split(",") if length]
+    return seen | {"nodes": [
+        node | {"title": hide_shape(node["title"], shape)}
+        | ({"value": None} if node["value"] in asked or node["id"] == receiver else {})
+        for node in seen["nodes"]
+    ]}  # fmt: skip
 
 
 def _static(full: dict[str, Any], values: _Places) -> dict[str, Any]:
     """Return the data known from the start: the program, and the values before its walk."""
-    of_parts = ("steps", "values", "formulas", "rules", "insides", "walks", "early", "gradients", "error", "odd")
+    of_parts = {
+        "steps", "values", "formulas", "rules", "insides", "walks", "early", "gradients", *OF_NODES, *OF_THE_END,
+    }  # fmt: skip
     static = {name: thing for name, thing in full.items() if name not in of_parts}
-    static["nodes"] = [node | {"value": values.new(node["value"])} for node in full["nodes"]]
-    return static | {"gradients": [], "error": None}
+    return static | {"gradients": [], "error": None, "caught": []}
+
+
+def _nodes_so_far(full: dict[str, Any], values: _Places, trace: Trace, known: set[int]) -> dict[str, Any]:
+    """Return the rows of all nodes. Later nodes have no value yet."""
+    hidden = hide_later_nodes(trace, known)
+    names = words.names(hidden)
+    kept: dict[str, list[Any]] = {word: list(full[word]) for word in OF_NODES}
+    for i in set(range(len(names))) - known:
+        name, _, gradient, breadth = full["labels"][i]
+        kept["labels"][i] = [name if names[i] == full["names"][i] else names[i], None, gradient, breadth]
+        kept["nodes"][i] = full["nodes"][i] | {"value": None, "params": {}, "withheld": NOT_YET}
+        kept["names"][i], kept["called"][i] = names[i], None
+    kept["nodes"] = [node | {"value": values.new(node["value"])} for node in kept["nodes"]]
+    return kept
+
+
+def _born_nodes(full: dict[str, Any], values: _Places, fresh: list[int]) -> dict[int, Any]:
+    """Return the rows of nodes that the program has computed since the question before."""
+    rows = {i: {word: full[word][i] for word in OF_NODES} for i in fresh}
+    return {i: row | {"nodes": row["nodes"] | {"value": values.new(row["nodes"]["value"])}} for i, row in rows.items()}
 
 
 def _part(

@@ -31,12 +31,16 @@ def plant(trace: Any, rule: Any, seed: int) -> PlantedMistake:
     if rule is None:
         return _choose_exhibit(right, seed)
     if isinstance(rule, dict):
+        if not all(map(callable, rule.values())):
+            raise TypeError(f"rule needs a function for each name, as {{'tanh.x': lambda out: 1 - out}}; got {rule}")
         story = " ".join(" ".join((function.__doc__ or "").split()) for function in rule.values())
         mistake, description = rule, story or f"The rule of {' and '.join(rule)} was replaced."
     elif isinstance(rule, str) and rule in MISTAKES:
         mistake, description = rule, f"{MISTAKES[rule].capitalize()}."
     else:
         exhibit = _museum().find_exhibit(rule) if isinstance(rule, str) else rule
+        if not hasattr(exhibit, "rules"):
+            raise TypeError(f"rule must be a name, an exhibit of the museum or a dictionary of functions, got {rule!r}")
         mistake, description = _rules(exhibit), _describe(exhibit)
     mistake_found = _replay_with(right, mistake, description)
     if mistake_found is None:

@@ -13,11 +13,11 @@ from typing import Any
 
 from .. import cells, words
 from ..digits import number
-from ..journal import walk_states
+from ..journal import nodes_known_at, walk_states
 from ..trace_input import Trace
 from . import formula_choices, picture_choices
-from .cards import shuffle_choices, slips_of
-from .sealed_answers import accepted_bins, shape_text, width
+from .cards import NOTES, shuffle_choices, slips_of
+from .sealed_answers import accepted_bins, hide_shape, shape_text, width
 
 MOST_CHOICES = 6
 MOST_HINTED = 300
@@ -368,10 +368,11 @@ def shape(context: StepContext) -> Question | None:
         f"{context.sender} sends to {context.receiver}. What is the shape of its {context.word} then?"
     )  # fmt: skip
     question = Question(
-        context.at, "shape", sent, "shape", [shape_text(value["shape"])], f"Its shape is {words.shape(value)}.",
+        context.at, "shape", hide_shape(sent, value["shape"]), "shape", [shape_text(value["shape"])],
+        f"Its shape is {words.shape(value)}.",
         f"A {context.word} has the same shape as its node."
         + (" Before the sum, it has the shape of the result." if summed else ""),
-        note="A shape such as (3, 4); () for a single number.", hides=shape_text(value["shape"]),
+        note=NOTES["shape"], hides=shape_text(value["shape"]),
     )
     for each in context.candidates:
         hint_shape(question, _shape(each["answer"]), str(each["hint"]))
@@ -499,7 +500,8 @@ def order(context: StepContext) -> Question | None:
     if not reasons:
         return None
     unlike: dict[str, int] = {}
-    for node in (step["node"], *reasons):
+    known = nodes_known_at(context.trace, at)
+    for node in (step["node"], *(each for each in reasons if each in known)):
         unlike.setdefault(context.node_names[node], node)
     shown = sorted([*unlike.values()][:MOST_CHOICES])
     question = Question(

@@ -7,7 +7,7 @@ the next question, is encrypted with a key that the right answer unlocks, and by
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..payload import compress, payload
 from ..player import compressed_player, one_line, player_source
 from ..trace_input import Trace
 from ..window import MOST_STEPS, load_window
-from .cards import check_texts
+from .cards import check_texts, check_tolerance, flatten, is_number
 from .output import SealedOutput
 from .payload_parts import before, is_name_of_step, numbers_of_steps, split_payload, steps_at
 from .planted_mistakes import plant
@@ -80,15 +80,17 @@ def quiz(
     entry: int | tuple[int, ...] | None = None,
 ) -> Quiz:
     """Return questions about a walk; see `viz.quiz`."""
-    if not 0 < tolerance < 1:
-        raise ValueError(f"tolerance must be a relative error between 0 and 1, got {tolerance!r}")
-    if questions < 1:
-        raise ValueError(f"questions must be at least 1, got {questions!r}")
+    check_tolerance(tolerance)
+    if not hasattr(questions, "__index__") or questions < 1:
+        raise ValueError(f"questions must be a whole number of at least 1, got {questions!r}")
     if find is not None:
         if find != WRONG_RULE:
             raise ValueError(f"find must be {WRONG_RULE!r}, got {find!r}")
         if step is not None or kind is not None:
             raise ValueError(f"with find={WRONG_RULE!r} the whole walk is shown, so step and kind cannot be used")
+        if say or why or entry is not None or candidates:
+            raise ValueError(f"with find={WRONG_RULE!r} the quiz asks for a step in its own words, so say, why, entry "
+                             "and candidates cannot be used")  # fmt: skip
         return _build_search(trace, rule, show_me, seed)
     if rule is not None:
         raise ValueError(f"rule needs find={WRONG_RULE!r}")
@@ -98,8 +100,7 @@ def quiz(
     if numbers and isinstance(numbers[0], int) and numbers[0] > start + MOST_STEPS:
         start = numbers[0] - 1
     trace, note = load_window(trace, start)
-    entry = (entry,) if isinstance(entry, int) else entry
-    chooser = Chooser(trace, tolerance, _check_candidates(candidates), seed, entry)
+    chooser = Chooser(trace, tolerance, _check_candidates(candidates), seed, _as_entry(entry))
     chosen = _choose(chooser, numbers, questions, kinds)
     if say or why or entry is not None:
         _word(chosen, numbers, say, why)
@@ -108,6 +109,16 @@ def quiz(
 
 ABOUT_ENTRIES = ("gradient", "cell")
 """The kinds of question that can ask for an entry."""
+
+
+def _as_entry(entry: Any) -> tuple[int, ...] | None:
+    """Return the index of an entry as a tuple, or raise TypeError."""
+    if entry is None:
+        return None
+    places = tuple(entry) if isinstance(entry, (tuple, list)) else (entry,)
+    if any(isinstance(each, bool) or not hasattr(each, "__index__") for each in places):
+        raise TypeError(f"entry must be an index, or a tuple of indices such as (1, 0), got {entry!r}")
+    return tuple(each.__index__() for each in places)
 
 
 def _choose(chooser: Chooser, numbers: list[int], questions: int, kinds: Sequence[str]) -> list[Question]:
@@ -152,11 +163,15 @@ def _as_list(value: Any) -> list[Any]:
 
 def _check_candidates(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the candidates, or raise ValueError if one has no answer or hint."""
+    if isinstance(candidates, (Mapping, str)) or not isinstance(candidates, Iterable):
+        raise TypeError(f"candidates must be a list of dictionaries, got {candidates!r}")
     for each in candidates:
         if not isinstance(each, Mapping) or not {"answer", "hint"} <= set(each):
             raise ValueError(
                 f"a candidate must be a dictionary with an answer, a hint and optionally a step, got {each!r}"
             )
+        if not all(is_number(x) or isinstance(x, complex) for x in flatten(each["answer"])):
+            raise TypeError(f"the answer of a candidate must be a number or an array, got {each['answer']!r}")
     return list(candidates)
 
 

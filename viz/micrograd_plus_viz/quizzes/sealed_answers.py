@@ -11,7 +11,8 @@ import gzip
 import hashlib
 import json
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..packing import to_bytes
@@ -81,6 +82,14 @@ def accepted_bins(number: float, tolerance: float, noise: float = 0.0) -> list[s
     log = math.log(abs(number))
     low, high = (math.floor((log + by) / width(tolerance)) for by in (-reach, reach))
     return [f"{middle[0]}{k}" for k in range(low, high + 1)] + (["0"] if abs(number) <= noise else [])
+
+
+def hide_shape(text: str, shape: Sequence[int]) -> str:
+    """Return a text without the shape in question, as in `zeros((3, 4))`."""
+    if not shape:
+        return text
+    lengths, comma = r"\s*,\s*".join(map(str, shape)), ",?" if len(shape) > 1 else ","
+    return re.sub(rf"([(\[])\s*{lengths}\s*{comma}\s*([)\]])", r"\1?\2", text)
 
 
 def shape_text(shape: Iterable[int]) -> str:

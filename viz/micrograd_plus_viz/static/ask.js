@@ -89,12 +89,8 @@ function readCard(data, text) {
   const { form, width, count } = data;
   if (form === "shape") return readShape(text);
   if (form === "number") return bestOf(numberTexts(text, width), data);
-  const numbers = text.replace(/[[\](){}]/g, " ").trim().split(/[\s,;]+/).map(readNumber);
-  return numbers.length === count && numbers.every((x) => x !== null) ? numbers.map(threeDigits).join(" ") : null;
+  return bestOf(listTexts(text, count), data);
 }
-
-const threeDigits = (x) => (x === 0 ? "0" : Number.isFinite(x) ? x.toExponential(2)
-  : Number.isNaN(x) ? "nan" : x < 0 ? "-inf" : "inf");
 
 function choiceForm({ choices, form }, answer) {
   const several = form === "several";

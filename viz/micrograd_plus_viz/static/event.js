@@ -224,8 +224,10 @@ function makeEvent(data, graph) {
     const seen = (box) => edgesOfBox(graph.camera.onScreen(box));
     const overview = graph.camera.overviewBox();
     const others = graph.camera.boxes().filter((box) => !ends.includes(box));
+    // A receiver that is drawn again at its use is lit at both places.
+    const again = [graph.itemOfNode(step.to).box].filter((box) => !ends.includes(box)).map(seen);
     return { headings: graph.headings().map(seen).filter(isSeen), nodes: others.map(seen).filter(isSeen),
-      ends: ends.map(seen), names: items.flatMap(({ outside }) => (outside ? [seen(outside)] : [])),
+      ends: ends.map(seen), names: [...again, ...items.flatMap(({ outside }) => (outside ? [seen(outside)] : []))],
       badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
       overview: overview && edgesOfBox(overview) };
   }

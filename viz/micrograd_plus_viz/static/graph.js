@@ -98,7 +98,8 @@ function drawGraph(data, act, details) {
     writeAll();
   }
 
-  // Edges between the same parts are merged; a leaf with many users is drawn again at each.
+  // Edges between the same parts are merged; a leaf with many users is drawn again at each. In a narrow room, a closed
+  // group has its copies inside.
   function joinEdges(parts, parents, order) {
     const users = new Map();
     data.edges.forEach(([start, end]) => {
@@ -112,6 +113,7 @@ function drawGraph(data, act, details) {
       let [a, b] = [parts[start], parts[end]];
       if (a === b) return;
       if (users.get(start)?.size > MOST_USES) {
+        if (b[0] === "g" && camera.room()[0] && camera.isNarrow()) return;
         a = `s${start}@${b}`;
         if (!parents.has(a)) {
           parents.set(a, parents.get(b));

@@ -183,18 +183,20 @@ function writeNode(item, view, room) {
   writeOutside(item, view, room);
 }
 
-// The nodes of a step have their names in any case: above them, if there is no room inside.
+// The nodes of a step have their names in any case: above them, if there is no room inside. A short name is not cut.
 const WIDTH_OUTSIDE = 110;
 const MARK = 8;
 
 function writeOutside(item, view, [across]) {
   const { isLit, mark, box: [x, y, width, height], texts: [name], lines, inOwn } = item;
   const { scale } = view;
-  const isOutside = Boolean(isLit) && !name.textContent;
+  const font = Math.max(12, SMALLEST_TEXT / scale);
+  const isCut = () => breadthOf(lines[0], 0, font) <= WIDTH_OUTSIDE / scale
+    && !formsOf(lines[0], 0, inOwn).includes(name.textContent);
+  const isOutside = Boolean(isLit) && (!name.textContent || isCut());
   name.classList.toggle("outside", isOutside);
   item.outside = null;
   if (!isOutside) return;
-  const font = Math.max(12, SMALLEST_TEXT / scale);
   const shown = fitText(lines[0], 0, Math.max(width, WIDTH_OUTSIDE / scale), font, inOwn);
   const half = breadthOf(shown, 0, font) / 2 + 4 / scale;
   const [first, last] = [half - view.x / scale, (across - view.x) / scale - half];

@@ -353,8 +353,8 @@ function nodePanel(data, i, holds, word, enter, leave) {
   const shown = section("node-details", data.names[i]);
   const about = node.kind === "leaf" ? "an input or a parameter" : node.summary ?? node.op ?? node.kind;
   shown.firstChild.append(make("span", "", about), makeButton("close", leave, "Back to the step"));
-  if (node.asked) {
-    shown.append(make("p", "reason", "Its shape is asked for."));
+  if (node.withheld) {
+    shown.append(make("p", "reason", node.withheld));
     return shown;
   }
   const given = Object.entries(node.params).map(([name, text]) => `${name}=${text}`).join(", ");

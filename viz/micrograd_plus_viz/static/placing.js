@@ -13,6 +13,12 @@ const MOST_WIDENED = 200;
 const WAYS = ["stacked", "beside", "smaller", "smaller beside", "bare", "lines", "named", "short"].flatMap((detail) =>
   [[1.5, 1], [0.8, 0.6], [0.5, 0.25]].map(([fold, gap]) => ({ detail, fold, gap })));
 
+// What nodes show during steps, from most to least, and how much of a narrow room is above the event of a step.
+const STEPPED = ["stacked", "smaller", "bare", "named"];
+const ABOVE_EVENT = 0.6;
+// Which share of the links must come near for nodes to show less.
+const WORTH_LESS = 0.12;
+
 const numberOf = (part) => Number(part.slice(1).split("@")[0]);
 
 // `details` are the levels of detail to choose from.
@@ -93,7 +99,11 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
       return { detail: chosen, ...addSides(laid, ends) };
     };
     const wayWith = (detail) => ways.find((way) => way.detail === detail) ?? ways[0];
-    if (!room[0] || parts.length > MOST_TRIED) return lay(wayWith("smaller"));
+    const isLong = parts.length > MOST_TRIED;
+    if (groups && stepping && room[0] && room[0] < NARROW && parts.length <= MOST_WIDENED) {
+      return layForSteps((detail) => lay(wayWith(detail)), isLong, links, room);
+    }
+    if (!room[0] || isLong) return lay(wayWith("smaller"));
     if (groups && stepping) return lay(wayWith("stacked"));
     let best = null;
     const leastOf = ({ detail: chosen }) => (!DETAILS[chosen].tiles ? 0 : chosen === "bare" ? LEAST_FOR_BARE
@@ -112,6 +122,23 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
       if (isGood && scale >= growthIn(room)) break;
     }
     return { ...best.laid, untold: best.untold >= parts.length };
+  }
+
+  // A drawing that is looked at in parts has its tiles. In a narrow room, nodes show less where many senders would
+  // otherwise be too far from their receivers to be read together with them, above the event of the step.
+  function layForSteps(layWith, isLong, links, room) {
+    const most = [room[0] / READABLE, ABOVE_EVENT * room[1] / READABLE];
+    const isFar = (boxes) => ({ a, b }) => {
+      const [one, other] = [boxes.get(a), boxes.get(b)];
+      return most.some((span, k) => Math.abs(one[k] - other[k]) + (one[k + 2] + other[k + 2]) / 2 > span);
+    };
+    let best = null;
+    for (const detail of STEPPED.slice(isLong ? 1 : 0)) {
+      const laid = layWith(detail);
+      const far = links.filter(isFar(laid.boxes)).length;
+      if (!best || far < best.far - WORTH_LESS * links.length) best = { laid, far };
+    }
+    return best.laid;
   }
 
   return { place, inOwnFrame, detailOf };

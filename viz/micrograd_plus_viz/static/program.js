@@ -34,9 +34,10 @@ function makeProgram(data, act, inFilm = false) {
   let [isNewLine, isNewStep, areNewVariables] = [false, false, false];
   const fitting = new Map();
 
-  const sections = files.map(({ file, lines }) => {
-    const indent = Math.min(...lines.map(([, text]) => text.search(/\S|$/)));
+  const sections = files.map(({ file, lines, indents }) => {
+    const least = Math.min(...lines.map(([, text]) => text.search(/\S|$/)));
     const elements = lines.flatMap(([number, text, inOther], k) => {
+      const indent = indents?.findLast(([first]) => first <= number)?.[1] ?? least;
       const key = keyOf(file, number);
       const row = makeButton("program-line", () => goTo(key), make("span", "number", String(number)),
         codeLine(text.search(/\S|$/) - indent, text.slice(indent)));

@@ -141,7 +141,7 @@ function scoreText({ at_once, later, shown, of }) {
   return of > 1 || counts.length ? `${counts.join(", ") || "none answered"}, of ${of}` : "";
 }
 
-// While a shape is asked for, nothing shows it: no value or gradient, no factor of an earlier step, no sentence. Nor
+// While a shape is asked for, nothing shows it: no value or gradient, no factor of an earlier step, no text. Nor
 // does the receiver show its own. The page knows the shape only by its hash.
 function withoutAnswer(data, question) {
   if (!question?.hides) return data;
@@ -156,15 +156,29 @@ function withoutAnswer(data, question) {
     hidden[node] || asked[place] ? [null, "shape?"] : [place, text]]));
   const changes = (list) => list?.map((each) => ({ ...each, values: unlabelled(each.values) }));
   const shape = data.values.map((value) => value.shape).find((each) => isRight(each.join())) ?? [];
-  const without = (text) => (shape.length ? text?.replaceAll(shapeText(shape), "(?)") : text);
+  const without = textWithout(shape);
   const places = (step) => [...ARRIVING.map((word) => step[word]), ...Object.values(step.upstreams),
     ...Object.values(step.reads)];
   const steps = data.steps.map((step) => ({ ...step, say: without(step.say), summed: without(step.summed),
     numbers: places(step).some((place) => asked[place]) ? null : step.numbers }));
-  return { ...data, values: data.values.map((value, place) => (asked[place] ? null : value)),
-    nodes: except(data.nodes, (node) => ({ ...node, value: null, asked: true })),
-    labels: except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest]),
+  const { names, called, terms, groups, program } = data;
+  return { ...data, ...without({ names, called, terms, groups, program }),
+    values: data.values.map((value, place) => (asked[place] ? null : value)),
+    nodes: except(without(data.nodes), (node) => ({ ...node, value: null, withheld: "Its shape is asked for." })),
+    labels: without(except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest])),
     steps, walks: changes(data.walks), early: changes(data.early) };
+}
+
+// Hides a shape in all texts of some data, as in `zeros((3, 4))`. Texts keep their length, and so their columns.
+function textWithout(shape) {
+  if (!shape.length) return (part) => part;
+  const lengths = shape.join("\\s*,\\s*") + (shape.length > 1 ? "\\s*,?" : "\\s*,");
+  const written = new RegExp(`([([])\\s*${lengths}\\s*([)\\]])`, "g");
+  const without = (part) => (typeof part === "string"
+    ? part.replace(written, (found, start, end) => `${start}${"?".padEnd(found.length - 2)}${end}`)
+    : Array.isArray(part) ? part.map(without) : part && typeof part === "object"
+      ? Object.fromEntries(Object.entries(part).map(([name, each]) => [name, without(each)])) : part);
+  return without;
 }
 
 // The player's size and view options, which the next player takes over.
@@ -189,7 +203,9 @@ function grow(data, part) {
   Object.assign(data.rules, part.rules);
   Object.assign(data.formulas, part.formulas);
   Object.assign(data.insides, part.insides);
-  if (part.gradients) Object.assign(data, { gradients: part.gradients, error: part.error, odd: part.odd });
+  for (const [i, row] of Object.entries(part.born)) for (const word in row) data[word][i] = row[word];
+  const { gradients, error, odd, caught } = part;
+  if (gradients) Object.assign(data, { gradients, error, odd, caught });
 }
 
 // Shows the formula of the wrong rule after it was found.
@@ -222,7 +238,7 @@ function answerForm(question, data, answer) {
   const { form, choices, note, width } = question;
   const types = ["number", "whole", "shape"].includes(form);
   const read = { number: (text) => bestOf(numberTexts(text, width), question),
-    whole: (text) => (/^\d+$/.test(text.trim()) ? String(Number(text)) : null), shape: readShape }[form];
+    whole: (text) => (/^\d+(\.0*)?$/.test(text.trim()) ? String(Number(text)) : null), shape: readShape }[form];
   const buttons = choices.map((choice, k) => choiceButton(choice, k, () => press(k)));
   const text = (k) => (form === "node" ? String(choices[k].node) : String(k));
   const box = make("input", "field answer");
@@ -282,7 +298,7 @@ function knownColumn(data, { knows, lit }) {
   if (!knows) return null;
   const arrived = Object.entries(knows.arrived);
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
-  const shown = [...new Set(ends)].filter((i) => !data.nodes[i].asked);
+  const shown = [...new Set(ends)].filter((i) => !data.nodes[i].withheld);
   const values = shown.map((i) => [data.names[i], valueAt(data, valueNow(data, i))]);
   const gradients = [...arrived.map(([, place]) => place), knows.before].map((place) => valueAt(data, place));
   const largest = largestOf(...gradients);
@@ -290,7 +306,7 @@ function knownColumn(data, { knows, lit }) {
   const room = [176, 100];
   const secret = (word) => cardFrame(named(word), null, missing("its shape is asked for"));
   const nothing = (word) => cardFrame(named(word), null, missing("nothing yet"));
-  const held = (i, word, place) => (place === null ? nothing(word) : data.nodes[i].asked || !valueAt(data, place)
+  const held = (i, word, place) => (place === null ? nothing(word) : data.nodes[i].withheld || !valueAt(data, place)
     ? secret(word) : card(named(word), valueAt(data, place), largest, room));
   const cards = values.map(([name, value]) => card(named(name), value, largestOf(value), room));
   return make("div", "column scroller known", section("numbers", "Known values",

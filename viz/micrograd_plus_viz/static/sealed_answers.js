@@ -59,15 +59,19 @@ async function unseal(key, text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-// Reads a typed number: 0.5, -1e-3, 1/3, a decimal comma, a true minus sign, nan, inf.
+const POWER_OF_TEN = /(?:(\d)[x*\u00b7\u00d7])?\b10(?:\^|\*\*)\(?([+-]?\d+)\)?/;
+
+// Reads a typed number: 0.5, -1e-3, 2·10^-3, 1/3, 50 %, a decimal comma, a true minus sign, nan, inf.
 function readNumber(text) {
-  const plain = text.trim().toLowerCase().replaceAll("\u2212", "-").replace(/^(-?\d*),(\d+)$/, "$1.$2");
+  const plain = text.trim().toLowerCase().replaceAll("\u2212", "-").replace(/^\(([^()]*)\)$/, "$1")
+    .replace(/\s*([-+/*^x%\u00b7\u00d7])\s*/g, "$1")
+    .replace(POWER_OF_TEN, (_, digit, power) => `${digit ?? 1}e${power}`);
   if (/^nan$/.test(plain)) return NaN;
-  if (/^[+-]?inf(inity)?$/.test(plain)) return plain.startsWith("-") ? -Infinity : Infinity;
-  const parts = plain.split("/").map((part) => part.trim());
+  if (/^[+-]?(inf(inity)?|\u221e)$/.test(plain)) return plain.startsWith("-") ? -Infinity : Infinity;
+  const parts = plain.replace(/%$/, "").split("/").map((part) => part.replace(",", "."));
   const is = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/;
   if (parts.length > 2 || !parts.every((part) => is.test(part))) return null;
-  return parts.length === 2 ? Number(parts[0]) / Number(parts[1]) : Number(parts[0]);
+  return Number(parts[0]) / Number(parts[1] ?? 1) / (plain.endsWith("%") ? 100 : 1);
 }
 
 // Reads a number with its digits in groups of three: 2 048, 2,048, 300_000.
@@ -77,10 +81,23 @@ function readGrouped(text) {
   return groups ? Number(groups[1] + groups[2].replace(/\D/g, "") + (groups[3] ?? "")) : null;
 }
 
-// The answers that a typed number can mean: 2,048 is two thousand or, with a decimal comma, two.
+// The answers that a typed number can mean: 2,048 is two thousand or, with a decimal comma, two; a question may ask for
+// percent.
 function numberTexts(text, width) {
-  return [readGrouped(text), readNumber(text)].filter((x) => x !== null).map((x) => binOf(x, width));
+  return [readGrouped(text), readNumber(text), readNumber(text.replace(/%\s*$/, ""))].filter((x) => x !== null)
+    .map((x) => binOf(x, width));
 }
+
+// The answers that a typed list can mean: a comma is between two numbers or within one.
+function listTexts(text, count) {
+  const plain = text.replace(/[[\](){}]/g, " ").trim();
+  return [/[\s,;]+/, /;/, /,(?!\S)|;/, /,/, /[\s;]+/].map((border) => plain.split(border).filter((part) => part.trim())
+    .map(readNumber)).filter((numbers) => numbers.length === count && numbers.every((x) => x !== null))
+    .map((numbers) => numbers.map(threeDigits).join(" "));
+}
+
+const threeDigits = (x) => (x === 0 ? "0" : Number.isFinite(x) ? x.toExponential(2)
+  : Number.isNaN(x) ? "nan" : x < 0 ? "-inf" : "inf");
 
 // The one of some answers that is right, or else has a hint, or else the first; null if there is none.
 function bestOf(given, { salt, right, hints }) {
@@ -95,10 +112,11 @@ function binOf(x, width) {
   return `${x < 0 ? "-" : "+"}${Math.floor(Math.log(Math.abs(x)) / width)}`;
 }
 
-// Reads a typed shape: (3, 4), 3 x 4, [3,4], () for a number.
+// Reads a typed shape: (3, 4), 3 x 4, 3 by 4, [3,4], torch.Size([3, 4]), () for a number.
 function readShape(text) {
-  const plain = text.trim().replace(/^[([]\s*|\s*[)\]]$/g, "").replace(/,\s*$/, "");
-  if (plain === "") return text.trim() === "" ? null : "";
-  const parts = plain.split(/\s*[,x\u00d7]\s*|\s+/);
+  const plain = text.trim().toLowerCase().replace(/^(torch\.size|shape|tuple)?[\s=([]*|[\s)\]]*$/g, "")
+    .replace(/\s*,$/, "");
+  if (plain === "") return /[([]/.test(text) ? "" : null;
+  const parts = plain.split(/\s*(?:[,;x*\u00d7]|by)\s*|\s+/);
   return parts.every((part) => /^\d+$/.test(part)) ? parts.map(Number).join(",") : null;
 }
