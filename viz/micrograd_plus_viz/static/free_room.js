@@ -6,7 +6,6 @@ const MOST_LOOKED = 24;
 // How much a place may cost more than the best if its leaders cost less, and what a leader costs that needs no corner.
 const WORTH_A_LEADER = 160;
 const CHEAP = 12;
-const ROUNDING = 1e-6;
 const ALONG_A_SIDE = [0.15, 0.5, 0.85];
 // What it costs to cover a cell of a node, of its name, of sender or receiver, of the gradient's way, of the overview;
 // to be a pixel away from the way; the length and the turns of leaders.
@@ -83,7 +82,7 @@ function pathBehind(points, boxes) {
 }
 
 // How much a line through points runs over boxes, and how long it is; if that is more than `most`, a part of it.
-function costOfLine(points, boxes, most = Infinity) {
+function costOfLine(points, boxes, most) {
   let cost = COST.turn * (points.length - 2);
   for (let k = 1; k < points.length; k += 1) {
     const [[x, y], [stopX, stopY]] = [points[k - 1], points[k]];
@@ -128,11 +127,10 @@ function cornerLines(end, event, boxes) {
   });
 }
 
-// The line from a node to the event that runs least over `boxes`, with its cost, if that is not more than `most`; none
-// if the event covers the node.
-function leaderBetween(lines, boxes, most = Infinity) {
+// The line from a node to the event that runs least over `boxes`, with its cost; none if the event covers the node.
+function leaderBetween(lines, boxes) {
   return lines.reduce((best, line) => {
-    const cost = costOfLine(line, boxes, best.line ? best.cost : most);
+    const cost = costOfLine(line, boxes, best.line ? best.cost : Infinity);
     return !best.line || cost < best.cost ? { cost, line } : best;
   }, { cost: 0, line: null });
 }
@@ -184,13 +182,8 @@ function findPlace([width, height], room, { nodes, ends }, ground, most) {
   for (const [left, top, cost] of places.sort((a, b) => a[2] - b[2]).slice(0, MOST_LOOKED)) {
     if (cost >= best.cost) break;
     const event = [left, top, left + width, top + height];
-    let whole = cost;
-    const leaders = ends.map((end, k) => {
-      const leader = leaderBetween(straightLines(end, event), between(end, event, around[k]),
-        best.cost - whole + ROUNDING);
-      whole += leader.cost;
-      return leader;
-    });
+    const leaders = ends.map((end, k) => leaderBetween(straightLines(end, event), between(end, event, around[k])));
+    const whole = leaders.reduce((sum, leader) => sum + leader.cost, cost);
     if (whole < best.cost) best = { left, top, event, cost: whole, leaders };
   }
   return { ...best, around };

@@ -21,8 +21,8 @@ function drawGraph(data, act, details) {
   let untoldGroups = false;
   let detail = "stacked";
   let items = new Map();
-  // What was drawn, in groups that have closed again too: it is drawn once.
-  const [drawnItems, drawnLinks] = [new Map(), new Map()];
+  // Parts and links that were drawn, also in groups that have closed again.
+  const drawn = new Map();
   let copies = [];
   let links = [];
   let linkOf = [];
@@ -61,15 +61,10 @@ function drawGraph(data, act, details) {
     return `g${(part[0] === "g" ? groups.parents : groups.of)[part.slice(1)]}`;
   };
 
-  function forgetDrawn() {
-    drawnItems.clear();
-    drawnLinks.clear();
-  }
-
   function build() {
-    if (drawnItems.size > MOST_KEPT + items.size) forgetDrawn();
-    for (const item of items.values()) if (item.kind) drawnItems.set(item.part, item);
-    for (const link of links) drawnLinks.set(`${link.a}>${link.b}`, link);
+    if (drawn.size > MOST_KEPT) drawn.clear();
+    for (const item of items.values()) if (item.kind) drawn.set(item.part, item);
+    for (const link of links) drawn.set(link.key, link);
     items = new Map();
     copies = data.nodes.map(() => []);
     links = [];
@@ -121,7 +116,7 @@ function drawGraph(data, act, details) {
         }
       }
       const key = `${a}>${b}`;
-      if (!joined.has(key)) joined.set(key, { a, b, edges: [] });
+      if (!joined.has(key)) joined.set(key, { key, a, b, edges: [] });
       joined.get(key).edges.push(j);
       linkOf[j] = joined.get(key);
     });
@@ -188,19 +183,19 @@ function drawGraph(data, act, details) {
       const around = new Set([...open].map((g) => groups?.parents[g]));
       const parts = (g) => [...items.values()].filter((item) => item.parent === `g${g}`).length;
       const [fullest] = [...open].filter((g) => g > 0 && !around.has(g)).sort((a, b) => parts(b) - parts(a));
-      if (!untoldGroups || fullest === undefined || drawn() - parts(fullest) + 1 < FEWEST_DRAWN) return;
+      if (!untoldGroups || fullest === undefined || countDrawn() - parts(fullest) + 1 < FEWEST_DRAWN) return;
       open.delete(fullest);
     }
   }
 
   function drawAll(opened) {
     const elements = opened.map((part) => drawFrame(items.get(part)));
-    for (const link of links) elements.push(drawLink(data, link, drawnLinks.get(`${link.a}>${link.b}`)));
+    for (const link of links) elements.push(drawLink(data, link, drawn.get(link.key)));
     markCuts(links);
     lit ??= svgElement("g", { class: "lit-way", "aria-hidden": "true" });
     norms ??= svgElement("g", { class: "norms", "aria-hidden": "true" });
     elements.push(lit, norms);
-    for (const item of items.values()) if (!item.opened) elements.push(drawPart(item, drawnItems.get(item.part)));
+    for (const item of items.values()) if (!item.opened) elements.push(drawPart(item, drawn.get(item.part)));
     marks ??= svgElement("g", { class: "marks", "aria-hidden": "true" });
     arrange([...elements, marks]);
     camera.drawOverview();
@@ -209,19 +204,11 @@ function drawGraph(data, act, details) {
   // Puts elements into the drawing, in order. Those that are in it already stay: no element is styled anew.
   function arrange(elements) {
     const wanted = new Set(elements);
-    const kept = [];
-    for (const element of [...world.childNodes]) {
-      if (wanted.has(element)) kept.push(element);
-      else element.remove();
-    }
-    if (!kept.length) { world.append(...elements); return; }
-    const placed = new Set();
-    let k = 0;
+    for (const element of [...world.childNodes]) if (!wanted.has(element)) element.remove();
+    let next = world.firstChild;
     for (const element of elements) {
-      while (placed.has(kept[k])) k += 1;
-      if (element === kept[k]) k += 1;
-      else world.insertBefore(element, kept[k] ?? null);
-      placed.add(element);
+      if (element === next) next = next.nextSibling;
+      else world.insertBefore(element, next);
     }
   }
 
@@ -310,7 +297,7 @@ function drawGraph(data, act, details) {
       const [x, y, w, h] = camera.onScreen(item.box);
       if (isSmall || (x + w / 2 > -NEAR && x - w / 2 < wide + NEAR && y + h / 2 > -NEAR && y - h / 2 < high + NEAR)) {
         fillItem(item);
-      } else if (item.isMoved) clearTexts(item);
+      } else if (item.isMoved) for (const text of item.texts) text.textContent = "";
     }
   }
 
@@ -422,7 +409,7 @@ function drawGraph(data, act, details) {
     thickness = thicknessOf(data);
     Object.assign(now, nothing());
     [items, links] = [new Map(), []];
-    forgetDrawn();
+    drawn.clear();
     pinned.clear();
     groups?.names.forEach((_, g) => { if (g && opened.has(pathOf(g).join("\n"))) pinned.add(g); });
     buildFirst();
@@ -648,10 +635,11 @@ function drawGraph(data, act, details) {
     const count = Math.ceil(length * view.scale / CELL);
     return Array.from({ length: count }, (_, k) => camera.onScreen([...on((k + 0.5) / count), 0, 0]));
   });
-  const drawn = () => [...items.values()].filter((item) => !item.opened).length;
+  const countDrawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
   return { frame, svg, ...happen, paint, show, compute, point, fit, follow, giveRoom, besides, at, camera, openTo,
-    toggle, partOf, renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
+    toggle, partOf, renew, replace, get thickness() { return thickness; }, drawn: countDrawn,
+    select: (i) => mark("selected", i),
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     wayOf, itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },

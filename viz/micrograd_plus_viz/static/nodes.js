@@ -127,7 +127,7 @@ const placeMark = ({ mark, box: [x, y, , height] }) =>
 
 // A part that was drawn before, and looks the same, keeps its elements at its new place.
 function takeOver(item, { element, texts, mark, slots }) {
-  Object.assign(item, { element, texts, mark, slots, isMoved: texts !== undefined });
+  Object.assign(item, { element, texts, mark, slots, isMoved: texts });
   element.setAttribute("tabindex", "-1");
   element.classList.remove("pointed");
   item.outlines.forEach(([, box], k) => setAll(element.childNodes[k], outlineOf(item.shape, box)));
@@ -165,12 +165,6 @@ function placeSlot({ box, form, slots }, kind) {
   const [x, y] = form.tiles[kind];
   const [left, top] = [box[0] + x - laid.width / 2, box[1] + y - laid.height / 2];
   shown.setAttribute("transform", `translate(${left.toFixed(1)} ${top.toFixed(1)})`);
-}
-
-// Texts that are not written again are at their places of before.
-function clearTexts(item) {
-  for (const text of item.texts) text.textContent = "";
-  item.isMoved = false;
 }
 
 // Writes the lines of a node. Text is never too small to read: in a small drawing, text that does not fit is omitted.

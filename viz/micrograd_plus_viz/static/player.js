@@ -65,17 +65,14 @@ export function mount(host, given, opts = {}) {
   const menu = moreMenu([controlled.tools, tools, legend, note].filter(Boolean));
   controlled.bar.append(...[opts.parts, menu.button].filter(Boolean));
   if (opts.moments) controlled.slider.after(opts.moments);
-  const aside = make("div", "", opts.companion);
-  const scene = make("div", "", make("div", "stage", graph.frame), aside);
+  const aside = make("div", "aside", opts.companion);
+  const scene = make("div", "scene", make("div", "stage", graph.frame), aside);
   showProgram();
-  const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
-    scene, make("div", "caption", said, rule), line, panel, tip);
   // What is in the player, as classes: with `:has()`, each element that is drawn would ask all that are around it.
-  const { leave: isInside, strip: isQuiz, companion } = opts;
-  for (const [name, on] of Object.entries({ "with-trail": isInside, "with-quiz": isQuiz,
-    [companion?.matches("figure") ? "with-figure" : "with-timeline"]: companion })) {
-    player.classList.toggle(name, Boolean(on));
-  }
+  const kinds = ["player", opts.leave && "with-trail", opts.strip && "with-quiz",
+    opts.companion && (opts.inFilm ? "with-timeline" : "with-figure")];
+  const player = make("div", kinds.filter(Boolean).join(" "), trail(opts), controlled.bar, menu.element, opts.strip,
+    scene, make("div", "caption", said, rule), line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
   player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
@@ -178,9 +175,10 @@ export function mount(host, given, opts = {}) {
     const atEdge = panel.hidden && step && !failed && !isAsked() ? edgeFormula(data, step) : null;
     rule.replaceChildren(...[atEdge].filter(Boolean));
     fitFormula(rule, needed, step);
-    if (panel.hidden) { settleAll(); return; }
+    program.measure();
+    if (panel.hidden) { settle(player); return; }
     panel.className = "panel";
-    player.classList.remove("starting", "answering");
+    player.classList.remove("with-choices");
     if (selected !== null) {
       panel.replaceChildren(make("div", "column wide scroller", nodePanel(data, selected, walk.held(selected, index),
         wordAt(data, index), enter, letGo), visits(data, walk.arrivals[selected], walk.departures[selected],
@@ -194,14 +192,7 @@ export function mount(host, given, opts = {}) {
       if (isOver) panel.lastChild.prepend(insideOut(data, opts.outside));
     } else if (index < 0) panel.replaceChildren(valuePanel(data, born[born.length + index - 1]));
     else panel.replaceChildren(startPanel(data, act));
-    player.classList.toggle("starting", panel.querySelector(".start") !== null);
-    player.classList.toggle("answering", panel.querySelector(".typed, .choices") !== null);
-    settleAll();
-  }
-
-  // What has to be measured comes after all that is written, since each measurement lays the page out anew.
-  function settleAll() {
-    program.measure();
+    player.classList.toggle("with-choices", panel.querySelector(".start, .typed, .choices") !== null);
     settle(player);
   }
 
@@ -424,8 +415,7 @@ export function mount(host, given, opts = {}) {
 
   function showProgram() {
     aside.prepend(...[program.element].filter(Boolean));
-    aside.className = `aside${aside.querySelector(".written") ? " with-written" : ""}`;
-    scene.className = `scene${aside.firstChild ? " with-aside" : ""}`;
+    scene.classList.toggle("with-aside", aside.hasChildNodes());
   }
 
   function startAgain(next, at) {

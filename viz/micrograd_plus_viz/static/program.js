@@ -30,9 +30,8 @@ function makeProgram(data, act, inFilm = false) {
   let lit = [];
   let chosen = null;
   let written = [];
-  // What has changed since it was last measured.
-  let [isNewLine, isNewStep, areNewVariables] = [false, false, false];
-  const fitting = new Map();
+  // Lines that are to come into view, with their lists.
+  const unseen = [];
 
   const sections = files.map(({ file, lines, indents }) => {
     const least = Math.min(...lines.map(([, text]) => text.search(/\S|$/)));
@@ -85,7 +84,7 @@ function makeProgram(data, act, inFilm = false) {
     if (!here) return;
     here.row.setAttribute("aria-current", "step");
     here.row.lastChild.replaceWith(markedLine(here, site));
-    isNewLine = here !== was;
+    if (here !== was) unseen.push([list, here.row]);
   }
 
   // Lights the lines of the written program that compute a step.
@@ -94,14 +93,12 @@ function makeProgram(data, act, inFilm = false) {
     written = files.flatMap(({ file, steps: ranges }) => linesOf(file, ranges?.[index - 1]))
       .map((key) => rows.get(key));
     for (const { row } of written) row.classList.add("current");
-    isNewStep = written.length > 0;
+    if (written.length) unseen.push([writtenList, written[0].row]);
   }
 
   function measure() {
-    if (areNewVariables) fitVariables();
-    if (isNewLine && lit[0]) reveal(list, lit[0].row);
-    if (isNewStep) reveal(writtenList, written[0].row);
-    isNewLine = isNewStep = areNewVariables = false;
+    fitVariables();
+    for (const [shown, row] of unseen.splice(0)) reveal(shown, row);
   }
 
   function reveal(shown, row) {
@@ -143,12 +140,8 @@ function makeProgram(data, act, inFilm = false) {
     terms = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => make("div", "", make("dt", "", name),
       make("dd", "", ownValueCaption(data, data.nodes[i].value) || "?")));
     count = latest.size;
-    showTerms(fitting.get(likeness()) ?? terms.length);
-    areNewVariables = true;
+    showTerms(terms.length);
   }
-
-  // Variables of one width need one room: their letters are equally wide.
-  const likeness = () => `${count} ${terms.map(({ textContent }) => textContent.replace(/\w/g, "x")).join("|")}`;
 
   // Shows the first variables, and how many more there are.
   function showTerms(shown) {
@@ -158,17 +151,12 @@ function makeProgram(data, act, inFilm = false) {
 
   // Shows as many variables as there is room for. Those that are out of view without the others do not fit with them.
   function fitVariables() {
-    const like = likeness();
-    if (fitting.has(like)) return;
-    let shown = terms.length;
-    const most = variables.clientHeight + 1;
-    const top = variables.offsetTop + variables.clientTop;
-    const inView = terms.filter(({ offsetTop, offsetHeight }) => offsetTop + offsetHeight - top <= most).length;
-    while (shown > 0 && variables.scrollHeight > variables.clientHeight + 1) {
+    const low = variables.offsetTop + variables.clientTop + variables.clientHeight + 1;
+    const inView = terms.filter(({ offsetTop, offsetHeight }) => offsetTop + offsetHeight <= low).length;
+    for (let shown = terms.length; shown && variables.scrollHeight > variables.clientHeight + 1;) {
       shown = Math.min(shown - 1, inView);
       showTerms(shown);
     }
-    fitting.set(like, shown);
   }
 
   // The last result that a walk, or one before it, begins with or uses: the program has come as far as this.
@@ -177,18 +165,11 @@ function makeProgram(data, act, inFilm = false) {
     ...data.steps.slice(0, data.walks[k + 1]?.at).map(({ node }) => node)].reduce((a, b) => Math.max(a, b), -1));
 
   const renew = () => { shownAt = null; };
-  let room = "";
-  function fit() {
-    if (!element) return;
-    const { clientWidth, clientHeight } = element;
-    if (room !== `${clientWidth} ${clientHeight}`) {
-      room = `${clientWidth} ${clientHeight}`;
-      fitting.clear();
-      showTerms(terms.length);
-      fitVariables();
-    }
+  const fit = () => {
+    showTerms(terms.length);
+    fitVariables();
     if (lit[0]) reveal(list, lit[0].row);
-  }
+  };
 
   return { element, list, fit, measure, light, siteOf, lightStep, choose, showVariables, renew };
 }
