@@ -80,6 +80,18 @@ def page(chromium: Any) -> Iterator[Any]:
     assert not faults
 
 
+SETTLED = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+    .then(() => Promise.allSettled(document.getAnimations().map((each) => each.finished)))"""
+
+
+def settle(page: Any) -> None:
+    """Wait until a page has followed a change of its size, which it notices a frame later, and transitions have ended.
+
+    Whatever a test reads without `expect` after such a change needs this: on a busy machine the frame may be late.
+    """
+    page.evaluate(SETTLED)
+
+
 KEPT: list[tuple[Any, Any, list[str]]] = []
 """The page that tests share, if there is one, with its context and its troubles."""
 used_up: list[Any] = []

@@ -20,6 +20,8 @@ import axe_playwright_python
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "viz"), str(ROOT / "tests")]
 
+from browser import settle, start_browser  # noqa: E402 - after the paths
+
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 CONTRAST = (ROOT / "tests" / "svg_contrast.js").read_text(encoding="utf-8").partition("\n")[2]
 SIZES = ((360, 720), (768, 720), (1280, 720), (1440, 900))
@@ -29,7 +31,6 @@ COLOURS = {
     "forced": {"color_scheme": "light", "forced_colors": "active"},
 }
 """Media of a page, by name."""
-SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 CHECK = """() => axe.run({ include: [["[data-mgp]"]] }, { resultTypes: ["violations"] }).then(({ violations }) =>
     violations.map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 160)}`))"""
 TOO_WIDE = """() => [...document.querySelectorAll("[data-mgp]")].filter((host) => host.shadowRoot)
@@ -44,14 +45,13 @@ def find_faults(page: Any, pairs: Any = None) -> Iterator[tuple[str, str]]:
     for (width, height), name in pairs or list(itertools.product(SIZES, COLOURS)):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(reduced_motion="reduce", **COLOURS[name])
-        page.evaluate(SETTLED)
+        settle(page)
         for found in [*page.evaluate(CHECK), *page.evaluate(TOO_WIDE), *page.evaluate(CONTRAST)]:
             yield f"{width} px, {name}", found
 
 
 def main() -> None:
     """Print what is wrong with the lessons that are named by their numbers, or with all."""
-    from browser import start_browser
     from install_browser import find_browser
     from lesson_runs import LESSONS, lesson_of
 

@@ -21,7 +21,7 @@ from nbformat.sign import NotebookNotary
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "viz"), str(ROOT / "tests")]
 
-from browser import start_browser  # noqa: E402 - after the paths
+from browser import settle, start_browser  # noqa: E402 - after the paths
 from install_browser import find_browser  # noqa: E402 - as above
 from lesson_runs import LESSONS, Lesson, lesson_of  # noqa: E402 - as above
 from test_lab import PLACES, READY, Lab, jupyterlab  # noqa: E402 - as above
@@ -29,7 +29,6 @@ from test_lab import PLACES, READY, Lab, jupyterlab  # noqa: E402 - as above
 PATIENCE = 120_000
 PICTURES = os.environ.get("PICTURES")
 """A folder for a picture of each card with a walk."""
-PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 SHOW = """async (index) => {
     const notebook = window.jupyterapp.shell.currentWidget.content;
     notebook.activeCellIndex = index;
@@ -93,7 +92,7 @@ def rooms_of(lesson: Lesson, lab: Lab, context: Any) -> Iterator[Room]:
         page.evaluate(SHOW, index)
         host = page.locator(f'.jp-Notebook [data-mgp="{card.id}"]').first
         host.locator(".quiz, .card-say").first.wait_for(timeout=PATIENCE)
-        page.evaluate(PAINTED)
+        settle(page)
         if PICTURES and host.locator(".stage").count():
             page.screenshot(path=Path(PICTURES) / f"{lesson.number}_{index}.png")
         yield Room(lesson.name, index, questions[0]["say"][:50], **host.evaluate(ROOM))

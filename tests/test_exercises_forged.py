@@ -30,10 +30,27 @@ class Judge:
         outcomes = [case.right_outcome or exercise.run(exercise.right, case.request) for case in self.cases]
         self.right = [outcome["values"] for outcome in outcomes]
         self.allowed = sum(part.points for part in exercise.parts if part.name == "shape") or 1.0
+        self.verdicts = {}
 
     def mark(self, monkeypatch, outcomes):
         monkeypatch.setattr(marking, "Expected", lambda exercise, case: self.expected[id(case)])
         return marking.mark(self.exercise, self.cases, outcomes, diagnose=False)
+
+    def is_right_once(self, result):
+        """Return whether a result is right on the first call. Many words give the same numbers, judged once."""
+        key = contents_of(result)
+        if key is None:
+            return is_right_once(self, result)
+        if key not in self.verdicts:
+            self.verdicts[key] = is_right_once(self, result)
+        return self.verdicts[key]
+
+
+def contents_of(result):
+    """Return what two arrays or numbers of NumPy have in common if they are equal to the bit; None for others."""
+    if (type(result) is np.ndarray and result.dtype.kind in "biuf") or isinstance(result, np.generic):
+        return type(result), result.dtype.str, result.shape, result.tobytes()
+    return None
 
 
 @pytest.mark.slow
@@ -134,16 +151,16 @@ def candidates(exercise, judge, values, pairs):
     for value in values.values():
         if isinstance(value, np.ndarray):
             value.flags.writeable = False  # the second argument of a ufunc is where it writes
-    results = []
+    results = {}
     for word, chosen, keywords, function in one_word(exercise, values):
         result = result_of(function, [values[name] for name in chosen], keywords)
-        if result is not None and is_right_once(judge, result):
+        if result is not None and judge.is_right_once(result):
             yield word, answer_of(chosen, keywords, function)
         elif pairs and len(chosen) == 1 and isinstance(result, np.ndarray):
-            results.append((word, chosen, keywords, function, result))
-    for (word, chosen, keywords, function, result), second in itertools.product(results, exercise.functions):
+            results.setdefault(contents_of(result) or id(result), (word, chosen, keywords, function, result))
+    for (word, chosen, keywords, function, result), second in itertools.product(results.values(), exercise.functions):
         again = result_of(FUNCTIONS[second], [result], {})
-        if again is not None and is_right_once(judge, again):
+        if again is not None and judge.is_right_once(again):
             yield f"{second} of {word}", answer_of(chosen, keywords, function, FUNCTIONS[second])
 
 
@@ -169,14 +186,11 @@ def solving_words(exercise, pairs, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pairs", [False, True], ids=["words", "pairs"])
-def test_no_word_of_xp_solves_an_exercise(pairs, monkeypatch, capsys):
-    tried = ALL[:: STRIDE if pairs else 1]
-    words = {exercise.id: find_solving_words(exercise, pairs, monkeypatch) for exercise in tried}
+def test_no_word_of_xp_solves_an_exercise_and_no_pair_every_sixth(monkeypatch, capsys):
+    words = {exercise.id: find_solving_words(exercise, i % STRIDE == 0, monkeypatch) for i, exercise in enumerate(ALL)}
     solved = {name: found for name, found in words.items() if found}
     with capsys.disabled():
-        kind = "pairs of words" if pairs else "words"
-        print(f"\n{kind} solve {len(solved)} of {len(tried)} exercises")  # noqa: T201 - the count is the result
+        print(f"\nwords solve {len(solved)} of {len(ALL)} exercises")  # noqa: T201 - the count is the result
     assert solved == {}
 
 

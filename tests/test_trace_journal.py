@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from journal_witness import differences, second_run_differences
 from micrograd_plus import nn
 from micrograd_plus.core.runtime.recorders import Recorder, record_to
 from micrograd_plus.engine import Value
@@ -15,7 +16,7 @@ from micrograd_plus.tracing.json_in import KINDS_OF_ENTRIES
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import Program, differences, second_run_differences
+from training_programs import Program
 
 PROGRAMS = 60
 

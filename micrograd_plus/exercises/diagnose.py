@@ -289,12 +289,6 @@ def largest_entry(array: Any) -> float:
 
 UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
 NOT_A_PLACE = re.compile(r"(list|tuple) indices must be integers or slices, not ")
-GENERIC = (
-    "sign", "half", "twice", "factor", "transpose", "M26", "shape", "axes", "refused", "raised", "none", "unavailable",
-    "empty state", "not_finite", "untaken", "undefined", "unassigned", "not a place", "M29", "axis of length 1",
-    "returned",
-)  # fmt: skip
-"""The rows of the catalogue that `recognize` can return."""
 VAGUE = ("factor",)
 """The rows that say less than an expression of the numbers."""
 BY_KIND = {"refused": "refused", "raised": "raised", "shape": "shape", "nan": "not_finite"}

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from itertools import count
 from types import CodeType, NoneType, SimpleNamespace
 from typing import Any, cast
 
@@ -44,17 +43,24 @@ def stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
     return (names[0],) if instruction.opname == "STORE_FAST_LOAD_FAST" else ()
 
 
+def instructions_with_starts(code: CodeType, passed: tuple[str, ...]) -> Iterator[tuple[dis.Instruction, int]]:
+    """Yield each instruction with the offset of the one before it, which computed its input. Instructions in `passed`
+    leave that input where it is, so they are omitted."""
+    start = 0
+    for each in dis.get_instructions(code):
+        if each.opname not in passed:
+            yield each, start
+            start = each.offset
+
+
 @lru_cache(maxsize=256)
 def assigned_names(code: CodeType) -> dict[int, str]:
     """Return the variable that the result of each instruction is assigned to at once, by instruction."""
     names: dict[int, str] = {}
-    start = 0
-    for each in dis.get_instructions(code):
-        if each.opname != "COPY":  # as in a = b = x * y
-            stored = stored_names(each)
-            if stored and not stored[0].startswith(("_", ".")):
-                names |= dict.fromkeys(range(start, each.offset), stored[0])
-            start = each.offset
+    for each, start in instructions_with_starts(code, passed=("COPY",)):  # as in a = b = x * y
+        stored = stored_names(each)
+        if stored and not stored[0].startswith(("_", ".")):
+            names |= dict.fromkeys(range(start, each.offset), stored[0])
     return names
 
 
@@ -63,9 +69,8 @@ def unpacked_names(code: CodeType) -> dict[int, tuple[str, ...]]:
     """Return the variables that the parts of each instruction's result are assigned to at once, by instruction: those
     of `q, r = mg.linalg.qr(m)`."""
     names: dict[int, tuple[str, ...]] = {}
-    start, unpacks, parts = 0, range(0), list[str]()
-    wanted = 0
-    for each in dis.get_instructions(code):
+    unpacks, parts, wanted = range(0), list[str](), 0
+    for each, start in instructions_with_starts(code, passed=("COPY",)):
         if wanted:
             stored = stored_names(each)
             parts += stored
@@ -75,10 +80,8 @@ def unpacked_names(code: CodeType) -> dict[int, tuple[str, ...]]:
             elif wanted <= 0:
                 names |= dict.fromkeys(unpacks, tuple(parts))
         if each.opname == "UNPACK_SEQUENCE":
-            wanted, parts, unpacks = each.arg or 0, [], range(start, each.offset + 1)
-            start = each.offset + 1
-        elif each.opname != "COPY":
-            start = each.offset
+            first = max(start, unpacks.stop)  # the outer tuple keeps its own instruction
+            wanted, parts, unpacks = each.arg or 0, [], range(first, each.offset + 1)
     return names
 
 
@@ -86,12 +89,9 @@ def unpacked_names(code: CodeType) -> dict[int, tuple[str, ...]]:
 def returned_instructions(code: CodeType) -> frozenset[int]:
     """Return the instructions whose result a function returns at once."""
     found: set[int] = set()
-    start = 0
-    for each in dis.get_instructions(code):
+    for each, start in instructions_with_starts(code, passed=("SWAP", "POP_TOP")):  # those leave a loop
         if each.opname == "RETURN_VALUE":
             found |= {*range(start, each.offset)}
-        if each.opname not in ("SWAP", "POP_TOP"):  # those leave a loop
-            start = each.offset
     return frozenset(found)
 
 
@@ -133,19 +133,18 @@ def _is_value(value: object) -> bool:
     return isinstance(value, Variable) or hasattr(type(value), "made_by")
 
 
-def _members(value: Any, keys: dict[str, str]) -> Iterable[tuple[str, Any]]:
-    """Yield the members of a list, a tuple, a dictionary or an object of a class of the user's, each with what its
-    program, which writes `keys` in its own quotes, writes behind the whole: `[0]`, `["W1"]`, `.w`. Dictionaries are
-    copied, because another thread of the program may change them meanwhile."""
+def _members(value: Any) -> tuple[bool, Iterable[tuple[Any, Any]]]:
+    """Return the members of a list, a tuple, a dictionary or an object of a class of the user's with their keys, and
+    whether these are written in brackets: `[0]`, not `.w`. Dictionaries are copied, because another thread of the
+    program may change them meanwhile."""
     if isinstance(value, (list, tuple)):
         members = cast("list[Any]", value)
         fields: tuple[str, ...] = getattr(members, "_fields", ())
-        return zip([f".{name}" for name in fields] or map("[{}]".format, count()), members, strict=False)
+        return (False, zip(fields, members, strict=False)) if fields else (True, enumerate(members))
     if isinstance(value, dict):
-        items = [*cast("dict[Any, Any]", value).items()]
-        return ((f"[{_key_text(key, keys)}]", each) for key, each in items)
+        return True, [*cast("dict[Any, Any]", value).items()]
     attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(value.__class__) else {}
-    return ((f".{name}", each) for name, each in [*attributes.items()] if not name.startswith("_"))
+    return False, ((name, each) for name, each in [*attributes.items()] if not name.startswith("_"))
 
 
 def _is_users_class(kind: type) -> bool:
@@ -207,17 +206,21 @@ class Namespace:
             if id(whole) in visited:
                 continue
             visited.add(id(whole))
-            for end, each in _members(whole, self.keys):
+            in_brackets, members = _members(whole)
+            for key, each in members:
                 looked_at += 1
                 if looked_at > MOST_VISITED:
                     return
+                if isinstance(each, PLAIN):  # most of a large list, so no path is written for them
+                    continue
+                inner = f"{path}[{_key_text(key, self.keys)}]" if in_brackets else f"{path}.{key}"
                 if _is_module(each):
-                    self._add_module(path + end, each)
+                    self._add_module(inner, each)
                 elif _is_value(each):
                     self.values[id(each)] = each
-                    names.setdefault(id(each), path + end)
-                elif depth + 1 < DEEPEST and not isinstance(each, PLAIN):
-                    todo.append((path + end, each, depth + 1))
+                    names.setdefault(id(each), inner)
+                elif depth + 1 < DEEPEST:
+                    todo.append((inner, each, depth + 1))
 
     @cached_property
     def of_nodes(self) -> dict[int, str]:

@@ -21,7 +21,7 @@ from PIL import Image
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from browser import start_browser
+from browser import settle, start_browser
 from install_browser import find_browser
 from micrograd_plus import nn
 
@@ -31,7 +31,6 @@ SIZES = {(1280, 720): 480, (1920, 1080): 480, (768, 1024): 300, (420, 860): 230}
 """Windows, each with the width of its pictures on a sheet."""
 ACROSS = {1280: 4, 1920: 4, 768: 8, 420: 8}
 MOMENTS = 8
-SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 FAULTS = """() => {
     const root = document.querySelector("#walk").shadowRoot;
     const found = [];
@@ -143,12 +142,12 @@ def take_pictures(page: Any, trace: Any) -> Iterator[tuple[str, bytes]]:
     slider = page.locator(".slider")
     for k in choose_steps(trace, int(slider.get_attribute("max"))):
         slider.fill(str(k))
-        page.evaluate(SETTLED)
+        settle(page)
         yield f"step {k}", page.screenshot()
     if (later := page.get_by_role("button", name="round ›")).count():
         slider.fill("0")
         later.click()
-        page.evaluate(SETTLED)
+        settle(page)
         yield "the second round", page.screenshot()
 
 

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 import micrograd_plus as mg
+from journal_witness import array, differences, same, second_run_differences, states_of
 from micrograd_plus_viz.cells import DIGITS, WRITTEN
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.rounds import LoopGraph
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import array, differences, make_program, same, second_run_differences, states_of
+from training_programs import make_program
 
 from .harness import SAME
 

@@ -18,12 +18,12 @@ import numpy as np
 
 from browser import start_browser
 from install_browser import find_browser
+from journal_witness import differences, same, states_of
 from micrograd_plus.tracing.sentences import gather_changes
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.player import player_source
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import differences, same, states_of
 
 from .harness import SAME
 from .journals import record_program, rounds_of

@@ -7,9 +7,13 @@ from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from browser import settle
 from lesson_matrix import CONTRAST
 
 pytestmark = pytest.mark.browser
+
+A_MINUTE = 60_000
+"""The time, in milliseconds from when the page was opened, at which a test stops the page's clock."""
 
 
 def record_data(program):
@@ -66,11 +70,12 @@ def test_running_a_cell_again_frees_its_old_player(page):
         window.gone = [new WeakRef(host), new WeakRef(host.shadowRoot.querySelector(".player"))];
         host.remove();
     }""")
-    page.wait_for_timeout(1800)
-    session = page.context.new_cdp_session(page)
+    session, tries = page.context.new_cdp_session(page), 0
     session.send("HeapProfiler.enable")
-    session.send("HeapProfiler.collectGarbage")
-    assert page.evaluate("window.gone.map((ref) => ref.deref() === undefined)") == [True, True]
+    while not page.evaluate("window.gone.every((ref) => ref.deref() === undefined)"):  # while a timer of playing waits
+        assert (tries := tries + 1) < 100
+        page.wait_for_timeout(100)
+        session.send("HeapProfiler.collectGarbage")
     page.evaluate("document.body.dataset.jpThemeLight = 'false'")
 
 
@@ -80,7 +85,7 @@ def test_a_hidden_player_shows_its_active_node_when_it_appears(open_player, page
     host = page.locator("#walk")
     page.locator(".slider").fill("20")
     host.evaluate("host => { host.style.display = 'none'; }")
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    settle(page)
     page.locator(".slider").evaluate(
         "slider => { slider.value = '1'; slider.dispatchEvent(new Event('input')); }"
     )
@@ -219,7 +224,8 @@ def test_hovering_over_a_boolean_shows_its_printed_text(open_player):
 
 @pytest.mark.parametrize("way", ["button", "key", "slider"])
 def test_whoever_steps_by_hand_ends_the_playing(open_player, way):
-    page = open_player(sample_traces.diamond())
+    page = open_player(sample_traces.diamond(), clock=0)
+    page.clock.pause_at(A_MINUTE)
     page.keyboard.press("Space")
     expect(page.locator(".counter")).to_have_text("1 / 10")
     if way == "button":
@@ -229,7 +235,7 @@ def test_whoever_steps_by_hand_ends_the_playing(open_player, way):
     else:
         page.locator(".slider").fill("0")
     expect(page.locator(".icon.play")).to_have_attribute("aria-label", "Play (space)")
-    page.wait_for_timeout(1800)
+    page.clock.run_for(10_000)
     expect(page.locator(".counter")).to_have_text("0 / 10")
 
 

@@ -9,6 +9,7 @@ from test_viz_files import inside_html
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from benchmarks import lecture_programs
+from browser import settle
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
 from micrograd_plus_viz import cells, deltas, formula_lines, products, timeline, trace_input, words
@@ -372,7 +373,7 @@ def test_axe_finds_nothing_to_mend_in_a_film(chromium, tmp_path):
                 page.emulate_media(color_scheme=scheme)
                 go_to(page, 2, word)
                 page.keyboard.press("d")
-                page.wait_for_timeout(250)
+                settle(page)
                 found = Axe().run(page)
                 assert found.violations_count == 0, found.response["violations"]
 

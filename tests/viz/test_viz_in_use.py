@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from browser import settle
 
 pytestmark = pytest.mark.browser
 
@@ -248,6 +249,6 @@ def test_axe_reports_no_problems_in_any_colour_scheme(chromium, tmp_path, look):
             page.keyboard.press(key)
             for colours in COLOURS:
                 page.emulate_media(**colours)
-                page.wait_for_timeout(250)
+                settle(page)
                 found = Axe().run(page)
                 assert found.violations_count == 0, (name, colours, found.response["violations"])

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from benchmarks import player_programs as programs
+from browser import settle
 from micrograd_plus import nn
 
 pytestmark = pytest.mark.browser
@@ -108,7 +109,7 @@ def test_closed_groups_have_readable_names_on_screens_and_phones(page, tmp_path,
     page.locator(".drawing .node.group").first.wait_for()
     for width, height in ((1280, 720), (420, 800)):
         page.set_viewport_size({"width": width, "height": height})
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        settle(page)
         titles = page.evaluate(TITLES)
         assert len(titles) >= 3
         assert [(name, title) for name, title in titles if not says(name, title)] == []
@@ -162,6 +163,7 @@ def test_a_question_in_jupyterlab_is_on_one_screen(page, tmp_path, kind):
     page.goto((tmp_path / "cell.html").as_uri())
     player = page.locator(".player")
     expect(player).to_have_attribute("style", re.compile("--view: 590px"))
+    settle(page)
     boxes = {part: page.locator(part).first.bounding_box() for part in (".quiz", ".stage", ".sentence", ".panel")}
     assert player.bounding_box()["height"] <= 590
     assert boxes[".stage"]["height"] >= 150
@@ -176,6 +178,7 @@ def open_in_a_notebook(page, tmp_path, cell, width):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto((tmp_path / "cell.html").as_uri())
     expect(page.locator(".player")).to_have_attribute("style", re.compile("--view: 590px"))
+    settle(page)
     return page.locator(".player")
 
 
@@ -223,6 +226,7 @@ def test_a_recorded_slider_in_a_cell_of_jupyterlab_is_on_one_screen(page, tmp_pa
         page.evaluate("document.body.addEventListener('keydown', (event) => event.preventDefault())")  # as JupyterLab
         page.get_by_role("slider", name="a", exact=False).first.press("ArrowRight")
         expect(page.locator("output")).to_have_text("2")
+        settle(page)
         box, slider = player.bounding_box(), page.locator("output").bounding_box()
         assert box["y"] + box["height"] - slider["y"] <= 590
         assert page.locator(".stage").bounding_box()["height"] >= 250

@@ -14,7 +14,7 @@ from micrograd_plus_viz.trace_input import normalize
 pytestmark = pytest.mark.browser
 
 A_MINUTE = 60_000
-"""The time, in milliseconds from when the page was open_player, at which a test stops the page's clock."""
+"""The time, in milliseconds from when the page was opened, at which a test stops the page's clock."""
 
 
 STATE = """(root) => {
@@ -371,12 +371,14 @@ def test_long_formulas_wrap_on_narrow_screens(open_player, page):
 
 
 def test_space_plays_to_the_end_and_stops_there(open_player):
-    page = open_player(sample_traces.diamond())
+    page = open_player(sample_traces.diamond(), clock=0)
     page.locator(".icon.menu").click()
     page.locator(".speed").select_option("8")
     page.locator(".player").focus()
+    page.clock.pause_at(A_MINUTE)
     page.keyboard.press("Space")
     expect(page.locator(".icon.play")).to_have_attribute("aria-label", "Pause (space)")
+    page.clock.run_for(10_000)
     expect(page.locator(".counter")).to_have_text("10 / 10")
     expect(page.locator(".icon.play")).to_have_attribute("aria-label", "Play (space)")
 

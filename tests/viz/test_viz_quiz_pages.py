@@ -13,6 +13,7 @@ from quizzed import curve, layer, leaf, rounds, twice
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from browser import settle
 from micrograd_plus_viz.page import document
 from micrograd_plus_viz.player import player_source
 from micrograd_plus_viz.quizzes import sealed_answers
@@ -133,6 +134,7 @@ def test_all_pictures_to_choose_from_are_whole(open_quiz):
     at = max(k for k in range(len(trace.steps)) if Chooser(load_window(trace)[0], 0.02, (), 0).question(k, "picture"))
     page = open_quiz(viz.quiz(trace, at + 1, "picture"))
     page.set_viewport_size({"width": 1280, "height": 720})
+    settle(page)
     assert page.locator(".choice").evaluate_all(WHOLE) == 4
 
 
@@ -159,7 +161,7 @@ def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
         page.locator(f"#n{sender}").focus()
         expect(page.get_by_role("button", name="Answer: tanh (d)")).to_be_visible()
         page.set_viewport_size({"width": 1100, "height": 700})  # another drawing
-        page.wait_for_timeout(100)
+        settle(page)
         expect(page.locator(f"#n{sender}")).to_be_focused()
         page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right. It is tanh (d)")
@@ -354,7 +356,7 @@ def test_axe_reports_no_problems_in_any_colour_scheme(chromium, tmp_path, option
         page.add_script_tag(path=AXE)
         for scheme, forced in (("light", "none"), ("dark", "none"), ("dark", "active")):
             page.emulate_media(color_scheme=scheme, forced_colors=forced)
-            page.wait_for_timeout(250)
+            settle(page)
             assert troubles(page) == [], (scheme, forced)
 
 
@@ -441,6 +443,13 @@ SHAPES = {
     "3": "3", "[3]": "3", "3,": "3", "3 by 4": "3,4", "3 X 4": "3,4", "torch.Size([3, 4])": "3,4", "(3;4)": "3,4",
     "shape = (3,)": "3", "scalar": None, "3.5": None, "( )": "", "-3": None,
 }  # fmt: skip
+
+
+def test_an_answer_that_is_sent_twice_counts_once(open_quiz):
+    page = open_quiz(viz.quiz(curve(), [5, 6], "adds"))
+    page.locator(".quiz-show").evaluate("button => { button.click(); button.click(); }")
+    expect(page.locator(".quiz")).to_contain_text("Next: question 2 of 2")
+    expect(page.locator(".quiz")).to_contain_text("1 shown, of 2")
 
 
 def test_full_screen_and_size_outlast_an_answer(open_quiz):

@@ -10,8 +10,10 @@ import pytest
 import sample_traces
 from playwright.sync_api import expect
 
+import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from browser import watch_page
+from browser import settle, watch_page
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus_viz import formula
 from micrograd_plus_viz.trace_input import normalize
 
@@ -114,7 +116,7 @@ def test_axe_finds_nothing_to_mend(chromium, tmp_path, make):
             for scheme, node in (("light", 0), ("dark", len(make()["nodes"]) - 2)):
                 page.emulate_media(color_scheme=scheme)
                 page.locator(f"#n{node}").focus()
-                page.wait_for_timeout(250)
+                settle(page)
                 found = Axe().run(page)
                 assert found.violations_count == 0, found.response["violations"]
 
@@ -129,18 +131,20 @@ def test_a_page_fits_its_window_and_shows_the_active_node(open_player, page, wid
         expect(page.locator(".node.active")).to_be_in_viewport()
 
 
+def record_sample(sample):
+    """Record a backward walk through a sample."""
+    leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in differentiable_inputs(sample)]
+    with mg.record() as trace:
+        scalar(sample, replace_inputs(sample, differentiable_inputs(sample), leaves)).backward()
+    return trace
+
+
 @cache
 def formulas_of_every_sample():
     """Return the formulas of backward walks through all samples of all operations."""
-    import micrograd_plus as mg
-    from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
-
     shown = {}
     for sample in (each for several in mg.samples.samples.values() for each in several):
-        leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in differentiable_inputs(sample)]
-        with mg.record() as trace:
-            scalar(sample, replace_inputs(sample, differentiable_inputs(sample), leaves)).backward()
-        data = normalize(trace.to_dict())
+        data = normalize(record_sample(sample).to_dict())
         for step in data["steps"]:
             shown |= {
                 formula.step_with_symbols(data, step): repr(sample),

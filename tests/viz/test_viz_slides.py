@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from browser import settle
 from micrograd_plus_viz import slides
 from micrograd_plus_viz.quizzes.sealed_answers import name_of
 
@@ -163,6 +164,7 @@ def test_slides_turn_by_key_and_arrows_step_the_player(page, lesson):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.keyboard.press("q")
     expect(shown.locator(".choice").first).to_be_visible()
+    settle(page)
     assert shown.evaluate("slide => slide.scrollHeight - slide.clientHeight") == 0, "a question fits its slide"
     page.keyboard.press("PageUp")
     expect(count).to_have_text("3 of 4")

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from benchmarks import lecture_programs, player_programs as programs
+from browser import settle
 
 pytestmark = pytest.mark.browser
 
@@ -227,6 +228,7 @@ def test_the_program_stands_beside_the_stage_and_leads_to_steps(open_player, pag
     expect(page.locator(".program-line.chosen")).to_contain_text("loss = w * w")
     page.set_viewport_size({"width": 420, "height": 860})
     page.keyboard.press("Escape")
+    settle(page)
     assert page.locator(".program").bounding_box()["y"] > page.locator(".stage").bounding_box()["y"]
 
 
@@ -332,6 +334,8 @@ def test_the_address_follows_and_keys_work_wherever_the_focus_is(page, tmp_path)
     expect(page).to_have_url(re.compile("#step=2$"))
     page.keyboard.press("v")
     expect(page).to_have_url(re.compile("#value=0$"))
+    page.evaluate("""() => dispatchEvent(new HashChangeEvent("hashchange", { newURL: `${location.href}#step=7` }))""")
+    expect(page.locator(".counter")).to_have_text("7 / 10")  # the address itself may have followed an earlier step
     page.evaluate("location.hash = '#step=99'")
     expect(page.locator(".counter")).to_have_text("10 / 10")
     expect(page).to_have_url(re.compile("#step=10$"))
@@ -344,6 +348,7 @@ def test_no_line_of_the_program_is_cut(open_player):
             (mg.tanh(first_weight*second_weight+first_weight*second_weight) + second_weight).backward()
     page = open_player(trace, details=False)
     page.set_viewport_size({"width": 1000, "height": 720})
+    settle(page)
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "End"):
         page.keyboard.press(key)
         cut = page.locator(".program-line code").evaluate_all(
@@ -364,6 +369,7 @@ def test_long_names_leave_room_for_their_numbers(open_player):
     page = open_player(trace, details=False)
     for width in (1280, 700):
         page.set_viewport_size({"width": width, "height": 720})
+        settle(page)
         for box in (".variables", ".readout"):
             assert page.locator(box).evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0, (width, box)
         for row in page.locator(".variables div, .key:visible").all():
@@ -443,6 +449,7 @@ def test_a_superscript_is_not_far_above_its_letter(open_player):
     page = open_player(trace, details=False)
     page.locator(".slider").fill("2")
     expect(page.locator(".edge-formula msup")).to_have_text("weight⊤")
+    settle(page)
     (rise,) = page.locator(".edge-formula msup").evaluate_all(RISE)
     assert 0.1 < rise < 0.45, "an exponent of KaTeX begins 0.4 of its letter's size above it"
 
@@ -456,4 +463,5 @@ def test_a_formula_with_a_long_name_is_whole_on_a_phone(open_player, page):
     page.locator(".slider").fill("2")
     formula = page.locator(".edge-formula .formula")
     expect(formula).to_contain_text("weights_of_the_hidden")
+    settle(page)
     assert formula.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 1

@@ -6,7 +6,6 @@ from .exhibit import Lazy, wrong
 
 np = devices.device("cpu").library
 TABLE = np.array([[1.0, -2.0], [0.5, 4.0], [3.0, -1.0]])
-CUBE = np.arange(24.0).reshape(2, 3, 4) - 11.5
 
 
 @wrong(ops.transpose, "x", lazy=Lazy("there are two axes", TABLE))

@@ -234,17 +234,6 @@ def along_paths(node: Scalar) -> Any:
         yield from along_paths(parent)
 
 
-def breadth_first(root: Scalar) -> list[Any]:
-    """Return the nodes breadth first: a wrong order if paths have unequal lengths."""
-    nodes, todo = [], [root]
-    while todo:
-        node = todo.pop(0)
-        if node not in nodes:
-            nodes.append(node)
-            todo += node.parents
-    return nodes
-
-
 def depth_first(node: Scalar, nodes: list[Any] | None = None) -> list[Any]:
     """Return the nodes depth first, each when it is met: a wrong order."""
     nodes = [] if nodes is None else nodes

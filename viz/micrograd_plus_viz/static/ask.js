@@ -49,6 +49,7 @@ export function mountCard(host, data) {
 
   async function open(key, how) {
     const { answer: right, why } = await unseal(key, data.sealed);
+    if (done) return;
     done = true;
     show.hidden = true;
     form.close();

@@ -6,13 +6,14 @@ const ADDRESS_DELAY = 250;
 
 export function address(player) {
   let timer = 0;
-  const go = () => {
-    const [, kind, text] = /^#(step|value)=(\d+)$/.exec(location.hash) ?? [];
+  const go = (hash) => {
+    const [, kind, text] = /^#(step|value)=(\d+)$/.exec(hash) ?? [];
     if (kind === "step") player.seek(Number(text) - player.state().first);
     if (kind === "value") { player.valuesFirst(true); player.seek(player.state().least + Number(text)); }
   };
-  addEventListener("hashchange", go);
-  go();
+  // The address may have followed an earlier step since it changed, so the event says which one was asked for.
+  addEventListener("hashchange", ({ newURL }) => go(new URL(newURL).hash));
+  go(location.hash);
   player.onStep(() => {
     clearTimeout(timer);
     timer = setTimeout(() => {

@@ -18,6 +18,7 @@ export function mountQuiz(host, given, opts = {}) {
   let tries = 0;
   let number = 0;
   let showsFeedback = false;
+  let isOpening = false;
 
   const isFind = quiz.question.form === "step";
   const asks = () => question && !isFind;
@@ -117,7 +118,10 @@ export function mountQuiz(host, given, opts = {}) {
   }
 
   async function open(key, how, word) {
+    if (isOpening) return;
+    isOpening = true;
     const opened = await unseal(key, quiz.sealed[number]);
+    isOpening = false;
     score[how] += 1;
     const at = isFind ? opened.step : data.steps.length + 1;
     if (isFind) showRule(data, opened);
