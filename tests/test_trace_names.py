@@ -720,6 +720,17 @@ def test_a_derivative_does_not_name_the_value_of_its_function():
         h = mg.hessian(f)(w)
         assert h.shape == (2, 2)
 
+    def several():
+        gx, gy = mg.grad(lambda x, y: (x * y).sum(), argnums=(0, 1))(w, w)
+        assert gx.shape == gy.shape
+
+    def of_result():
+        for _ in range(2):
+            gradients = mg.autograd.grad(f(w), w, create_graph=True)
+        return gradients
+
+    assert not [title for title in titles(several) if "(gx)" in title]
+    assert not [title for title in titles(of_result) if "(gradients)" in title]
     assert titles(first)[1:] == ["positive (x)", "mg.sin(x)", "x * mg.sin(x)", "(x * mg.sin(x)).sum()"]
     assert [title for title in titles(with_value) if "sum" in title][-1].startswith("sum (value)")
     assert not [title for title in titles(second) if "(h)" in title]
@@ -750,3 +761,94 @@ def test_a_dictionary_may_change_while_names_are_read_from_it():
     with mg.record() as trace:
         (next(iter(table.values())) * table["other"]).sum().backward()
     assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["table[key]", 'table["other"]']
+
+
+class Layer:
+    """A layer without a base class, which keeps its result."""
+
+    def __init__(self):
+        self.weight, self.bias = leaf([1.0, 2.0]), leaf([0.5, 0.5])
+
+    def __call__(self, x):
+        self.out = x * self.weight
+        self.out += self.bias
+        return mg.tanh(self.out)
+
+
+def test_each_round_of_a_loop_has_the_same_names():
+    layers = [Layer(), Layer()]
+    with mg.record() as trace:
+        for scale in range(2):
+            batch = mg.tensor([1.0 + scale, 2.0])
+            x = batch
+            for layer in layers:
+                x = layer(x)
+            x.sum().backward()
+    names = [node.title.rpartition(" #")[0] for node in trace.nodes if not node.requires_grad or node.kind != "leaf"]
+    assert names[: len(names) // 2] == names[len(names) // 2 :]
+    assert names[:3] == ["batch", "multiply (self.out)", "add (self.out)"]
+
+
+def test_a_variable_of_a_loop_that_is_assigned_anew_is_a_name():
+    def train(w):
+        for data in ([1.0, 2.0], [3.0, 4.0]):
+            data = mg.tensor(data)
+            predict(w, data).backward()
+
+    def predict(w, x):
+        return (w * x).sum()
+
+    with mg.record() as trace:
+        train(leaf([1.0, 1.0]))
+    assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["w", "data #1", "data #2"]
+
+
+def test_a_module_that_was_replaced_is_called_as_the_program_called_it():
+    model = nn.Sequential(nn.Linear(2, 2))
+    model.head = nn.Linear(2, 1)
+    with mg.record() as trace:
+        for _ in range(2):
+            model.head(model[0](mg.tensor([1.0, 2.0]))).sum().backward()
+            model.head = nn.Linear(2, 1)
+    assert {node.label for node in trace.nodes if node.kind == "leaf" and node.requires_grad} == {
+        "model.0.weight", "model.0.bias", "model.head.weight", "model.head.bias"}  # fmt: skip
+    assert [group.name for group in trace.groups if group.kind == "module"] == ["model.0", "model.head"] * 2
+
+
+def test_statistics_that_a_walk_depends_on_have_their_names():
+    norm, x = nn.BatchNorm1d(2), leaf([[1.0, 2.0], [3.0, 5.0]])
+    with mg.record() as trace:
+        y = norm(x)
+        norm.eval()
+        norm(y).sum().backward()
+    labels = [node.label for node in trace.nodes]
+    assert [labels.count(f"norm.{name}") for name in ("running_mean", "running_var")] == [2, 2]
+
+
+def test_an_operand_that_numpy_computed_is_called_by_its_expression():
+    y, a = np.array([0.0, 1.0, 1.0]), leaf([0.5, 0.25, 0.75])
+    with mg.record() as trace:
+        loss = (y * mg.log(a) + (1 - y) * a).sum() + (y / np.linalg.norm(y) / np.linalg.norm(1 - y) * a).sum()
+        loss.backward()
+    titles = [node.title for node in trace.nodes if node.kind == "leaf"]
+    assert titles == ["a", "y", "1 - y", "y / … / np.linalg.norm(…)"]
+    assert {"upstream · (1 - y)", "upstream · (y / … / np.linalg.norm(…))"} <= {*formulas(trace).values()}
+
+
+def test_an_array_of_a_program_without_a_text_has_the_name_of_its_variable():
+    variables = {"mg": mg, "np": np, "w": leaf([1.0, 2.0])}
+    program = """
+x, other = np.array([1.0, -1.0]), np.array([1.0, 3.0])
+with mg.record() as trace:
+    out = mg.tanh(x * w).sum()
+    out.backward()
+"""
+    exec(compile(program, "<a program without a file>", "exec"), variables)  # noqa: S102 - as notebooks of others do
+    assert [node.title for node in variables["trace"].nodes if node.kind == "leaf"] == ["w", "x"]
+
+
+def test_the_target_of_a_loss_is_called_so():
+    w = leaf([0.5])
+    with mg.record() as trace:
+        nn.functional.smooth_l1_loss(w, mg.tensor([0.75])).backward()
+    assert "target" in [node.title for node in trace.nodes]

@@ -79,6 +79,7 @@ def test_a_typed_card_gives_hints_and_accepts_every_spelling(open_card, form):
         page.locator(".answer").fill(typed)
         page.get_by_role("button", name="Answer").click()
         expect(feedback).to_contain_text("✓ Right. The answer is ")
+        expect(feedback).to_be_focused()
         expect(feedback.locator("code")).to_have_text("2 * x")
         expect(page.locator("[data-mgp-card=at_once]")).to_have_count(1)
 
@@ -93,6 +94,7 @@ def test_a_card_with_choices_is_answered_by_mouse_and_by_key(open_card):
     expect(feedback).to_have_text("✗ Not right, try 2. The slope is not 0.")
     page.get_by_role("button", name="Show me").click()
     expect(feedback).to_have_text("The answer is down. It follows from 2 * x.")
+    expect(feedback).to_be_focused()
     expect(page.locator("[data-mgp-card=shown]")).to_have_count(1)
 
     page, feedback = open_card(viz.ask("Which pass it on?", {"add", "sum"}, choices=["tanh", "add", "sum"],

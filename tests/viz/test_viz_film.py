@@ -423,6 +423,10 @@ def test_changes_by_hand_have_their_lines_or_a_short_word():
             (w * b).sum().backward()
             w.grad, b.grad = None, None
     assert moments_of(trace) == [("cleared", "The program cleared the gradient of w, b.")]
+    variables = {"mg": mg, "w": w}
+    program = "with mg.record() as trace:\n for _ in range(2):\n  w.grad = None\n  (w * w).sum().backward()"
+    exec(program, variables)  # noqa: S102 - its text is unknown, as that of `python -c`
+    assert moments_of(variables["trace"]) == [("cleared", "The program cleared the gradient of w.")]
 
 
 def test_a_loop_over_parameters_by_hand_is_one_moment():

@@ -290,7 +290,8 @@ def test_the_live_widget_moves_the_player_and_hears_from_it(page):
         window.model = { get: (name) => state[name], set: (name, value) => { state[name] = value; },
             save_changes: () => { window.saved = state.index; },
             on: (event, heard) => { listeners[event] = heard; }, off: (event) => { delete listeners[event]; },
-            move: (i) => { state.index = i; listeners["change:index"](); }, listeners };
+            move: (i) => { state.index = i; listeners["change:index"](); }, listeners,
+            show: (payload) => { state.payload = payload; listeners["change:payload"](); } };
         const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
         const el = document.querySelector("#place");
         window.destroy = await module.default.render({ model: window.model, el });
@@ -303,6 +304,27 @@ def test_the_live_widget_moves_the_player_and_hears_from_it(page):
     assert page.evaluate("window.saved") == 4
     page.evaluate("window.model.move(7)")
     expect(page.locator(".counter")).to_have_text("7 / 10")
+    page.evaluate("""async (later) => {
+        const { json } = Response.prototype;
+        const waits = [Promise.resolve()];
+        // The first walk is unpacked after the second.
+        Response.prototype.json = async function () {
+            const isFirst = waits.length === 1;
+            const own = Promise.withResolvers();
+            waits.push(own.promise);
+            const data = await json.call(this);
+            while (isFirst && waits.length < 3) await new Promise((soon) => setTimeout(soon));
+            await (isFirst ? waits[2] : null);
+            own.resolve();
+            return data;
+        };
+        for (const each of later) window.model.show(each);
+        while (waits.length < 3) await new Promise((soon) => setTimeout(soon));
+        await Promise.all(waits);
+        Response.prototype.json = json;
+        await new Promise((soon) => setTimeout(soon));
+    }""", [viz.widget(walk).payload for walk in (sample_traces.chain(20), sample_traces.chain(9))])  # fmt: skip
+    expect(page.locator(".counter")).to_have_text("7 / 9")
     page.evaluate("window.destroy()")
     expect(page.locator(".player")).to_have_count(0)
     assert page.evaluate("Object.keys(window.model.listeners)") == []

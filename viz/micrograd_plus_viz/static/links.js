@@ -93,7 +93,7 @@ function litParts({ curve, head: [tip, y] }, back) {
 }
 
 // The room of that sign on the screen.
-const badgeEdges = ([left, top]) => [left - 8, top - 14, left + 24, top];
+const badgeEdges = ([left, top]) => [left - 8, top - 18, left + 24, top];
 
 // The sign that a gradient is added to what was there.
 function badgeAt(box, scale) {
@@ -104,9 +104,9 @@ function badgeAt(box, scale) {
   return badge;
 }
 
-// The sign is never smaller than in a full drawing.
+// The sign is never smaller than in a full drawing. It is above the node, whose name may be at its upper edge.
 function sizeBadge(badge, [x, y, width, height], scale) {
   const size = Math.max(1, SMALLEST_TEXT / 11 / scale);
   badge.setAttribute("transform",
-    `translate(${x - width / 2 + 8 * size} ${y - height / 2 - 3 * size}) scale(${size.toFixed(3)})`);
+    `translate(${x - width / 2 + 8 * size} ${y - height / 2 - 7 * size}) scale(${size.toFixed(3)})`);
 }

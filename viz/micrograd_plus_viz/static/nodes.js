@@ -6,6 +6,7 @@ const CAPTION = 14;
 const HEAD = 18;
 const PAD = 8;
 const BETWEEN_TILES = 6;
+const FROM_CORNER = 10;
 const LINES = ["name", "value", "gradient"];
 // How much a node shows: tiles above or beside each other, smaller tiles, tiles without captions, lines of text, or
 // its name.
@@ -114,7 +115,7 @@ function outlineOf(kind, [x, y, width, height]) {
   return { x: left, y: top, width, height, rx };
 }
 
-// A part that can be opened has a small plus on its upper edge, clear of its name and of arrows.
+// A part that can be opened has a small plus at its upper right corner, clear of its name and of arrows.
 function markOpens(item) {
   item.mark = svgElement("g", { class: "opens", "aria-hidden": "true" });
   placeMark(item);
@@ -122,8 +123,8 @@ function markOpens(item) {
   item.element.append(item.mark);
 }
 
-const placeMark = ({ mark, box: [x, y, , height] }) =>
-  mark.setAttribute("transform", `translate(${x} ${y - height / 2 - 2})`);
+const placeMark = ({ mark, box: [x, y, width, height] }) =>
+  mark.setAttribute("transform", `translate(${x + width / 2 - FROM_CORNER} ${y - height / 2 - 2})`);
 
 // A part that was drawn before, and looks the same, keeps its elements at its new place.
 function takeOver(item, { element, texts, mark, slots }) {
