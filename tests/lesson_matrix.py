@@ -15,14 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "viz"), str(ROOT / "tests")]
 
+from accessibility import find_violations  # noqa: E402 - after the paths
 from browser import settle, start_browser  # noqa: E402 - after the paths
 
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 CONTRAST = (ROOT / "tests" / "svg_contrast.js").read_text(encoding="utf-8").partition("\n")[2]
 SIZES = ((360, 720), (768, 720), (1280, 720), (1440, 900))
 COLOURS = {
@@ -31,8 +29,6 @@ COLOURS = {
     "forced": {"color_scheme": "light", "forced_colors": "active"},
 }
 """Media of a page, by name."""
-CHECK = """() => axe.run({ include: [["[data-mgp]"]] }, { resultTypes: ["violations"] }).then(({ violations }) =>
-    violations.map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 160)}`))"""
 TOO_WIDE = """() => [...document.querySelectorAll("[data-mgp]")].filter((host) => host.shadowRoot)
     .flatMap((host) => [...host.shadowRoot.querySelectorAll(".player, .ask, .answer, .choice, .tool, .card-say")]
       .filter((part) => part.offsetParent !== null && part.getBoundingClientRect().right > innerWidth + 1)
@@ -41,12 +37,11 @@ TOO_WIDE = """() => [...document.querySelectorAll("[data-mgp]")].filter((host) =
 
 def find_faults(page: Any, pairs: Any = None) -> Iterator[tuple[str, str]]:
     """Yield what is wrong on an open page, with size and colours: for all pairs of them, unless some are given."""
-    page.evaluate(AXE)
     for (width, height), name in pairs or list(itertools.product(SIZES, COLOURS)):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(reduced_motion="reduce", **COLOURS[name])
         settle(page)
-        for found in [*page.evaluate(CHECK), *page.evaluate(TOO_WIDE), *page.evaluate(CONTRAST)]:
+        for found in [*find_violations(page, "[data-mgp]"), *page.evaluate(TOO_WIDE), *page.evaluate(CONTRAST)]:
             yield f"{width} px, {name}", found
 
 

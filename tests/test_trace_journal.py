@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -269,6 +270,48 @@ def test_an_entry_says_which_function_clipped_and_which_hook_changed():
     assert kinds == [("hook", "double"), ("accumulate", None), ("clip", "clip_grad_norm_")]
     hook = next(entry for entry in trace.journal if entry.kind == "hook")
     assert "def double" in hook.lines[0].text
+
+
+class Reversal:
+    """Hook that is an object."""
+
+    def __call__(self, gradient):
+        return -gradient
+
+
+def scale(factor, gradient):
+    return factor * gradient
+
+
+def test_a_hook_that_is_no_function_has_its_name_and_line():
+    w = mg.tensor([3.0, 4.0], requires_grad=True)
+    for hook in (Reversal(), partial(scale, 3.0), np.negative):
+        w.register_hook(hook)
+    with mg.record() as trace:
+        w.sum().backward()
+    hooks = [entry for entry in trace.journal if entry.kind == "hook"]
+    assert [entry.by for entry in hooks] == ["Reversal", "scale", "negative"]
+    assert [entry.lines[0].text.strip() for entry in hooks] == [
+        "def __call__(self, gradient):", "def scale(factor, gradient):", "w.sum().backward()"]  # fmt: skip
+
+
+def test_a_layer_that_is_made_in_a_record_draws_its_numbers():
+    x = mg.tensor([1.0, 2.0])
+    with mg.record() as trace:
+        layer = nn.Linear(2, 1)
+        nn.init.xavier_uniform_(layer.weight)
+        layer(x).sum().backward()
+    assert [entry.by for entry in trace.journal if entry.kind == "draw"] == ["Linear", "Linear", "xavier_uniform_"]
+    assert "xavier_uniform_ writes into layer.weight\n" in str(trace)
+
+
+def test_an_error_of_a_layer_has_the_lines_of_the_program_alone():
+    net, x = nn.Sequential(nn.Linear(2, 1)), mg.tensor([1.0, 2.0, 3.0])
+    with mg.record() as trace:
+        with pytest.raises(ValueError, match="must agree"):
+            net(x)
+        net(x[:2]).sum().backward()
+    assert [site.text.strip() for site in trace.caught[0].lines] == ["net(x)"]
 
 
 def test_clipping_that_changes_nothing_is_said_to():

@@ -91,6 +91,90 @@ def test_operations_with_several_results_are_repeated():
     check_equal(what_if(train_on_parts(0.1), lr=0.01), train_on_parts(0.01))
 
 
+def train_with_clips(clip, clears=True, rate=0.1):
+    """Record a loop that clips gradients, one of a parameter that nothing is computed from."""
+    w, b, idle = (mg.tensor(x, requires_grad=True) for x in ([1.0, -2.0], [0.5], [3.0]))
+    x, target = mg.tensor([[1.0, 2.0], [3.0, -1.0]]), mg.tensor([1.0, 0.0])
+    idle.grad = mg.tensor([4.0])
+    steps = mg.optim.SGD([w, b], lr=rate, momentum=0.9)
+    with mg.record() as trace:
+        for _ in range(3):
+            if clears:
+                steps.zero_grad()
+            ((x @ w + b - target) ** 2).mean().backward()
+            clip([w, b, idle])
+            steps.step()
+    return trace
+
+
+@pytest.mark.parametrize("clip", [
+    lambda parameters: nn.utils.clip_grad_norm_(parameters, 2.0),
+    lambda parameters: nn.utils.clip_grad_norm_(parameters, 0.5, norm_type=np.inf),
+    lambda parameters: nn.utils.clip_grad_value_(parameters, 1.5),
+])  # fmt: skip
+def test_gradients_are_clipped_again_by_what_they_would_be(clip):
+    check_equal(what_if(train_with_clips(clip), without="zero_grad"), train_with_clips(clip, clears=False))
+    check_equal(what_if(train_with_clips(clip), lr=0.01), train_with_clips(clip, rate=0.01))
+    check_equal(what_if(train_with_clips(clip), without="clip"), train_with_clips(lambda _: None))
+
+
+def train_by_rule(change, clears=True):
+    """Record a loop whose weights change by a rule of the program's own."""
+    w = mg.tensor([1.0, -2.0], requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(3):
+            if clears:
+                w.grad = None
+            (w * w * [1.0, 3.0]).sum().backward()
+            change(w)
+    return trace
+
+
+def train_with_a_dead_neuron(clears=True, rate=0.1):
+    """Record two rounds in which the first parameter is 0 at first, and so has no gradient but 0 in the first."""
+    a, b = Value(0.0), Value(2.0)
+    with mg.record() as trace:
+        for step in (1.0, 0.5):
+            for p in (a, b) if clears else ():
+                p.grad = 0
+            (a * b * (b - b) + b * b).backward()
+            for p in (a, b):
+                p.data -= rate * step * p.grad
+    return trace, a, b
+
+
+def test_a_gradient_of_zero_does_not_hide_a_learning_rate():
+    trace, *_ = train_with_a_dead_neuron()
+    _, *_, b = train_with_a_dead_neuron(clears=False)
+    repeated = what_if(trace, without="clear")
+    node = next(node.id for node in trace.nodes if node.label == "b")
+    assert repeated.gradients[node] == b.grad
+
+
+def halve_then_descend(w):
+    w.grad = w.grad / 2
+    w.data = w.data - 0.1 * w.grad.data
+
+
+def test_what_a_record_does_not_explain_is_refused_once_numbers_differ():
+    halved = train_by_rule(halve_then_descend)
+    check_equal(what_if(halved, without="clear"), train_by_rule(halve_then_descend, clears=False))
+    signed = train_by_rule(lambda w: w.assign(w.numpy() - 0.1 * np.sign(w.grad.numpy())))
+    with pytest.raises(ValueError, match=r"does not say what assign \(line \d+\) would make of w, now that other"):
+        what_if(signed, without="clear")
+    check_equal(what_if(signed, without=lambda entry: entry is signed.journal[-1]), signed)
+    w = mg.tensor([1.0, -2.0], requires_grad=True)
+    w.register_hook(lambda gradient: mg.clip(gradient, min=-3.0, max=3.0))
+    steps = mg.optim.SGD([w], lr=0.1)
+    with mg.record() as trace:
+        for _ in range(2):
+            steps.zero_grad()
+            (w * w).sum().backward()
+            steps.step()
+    with pytest.raises(ValueError, match="would make of the gradient of w"):
+        what_if(trace, lr=0.01)
+
+
 def test_the_journal_says_what_would_have_happened():
     repeated = what_if(train(), without=lambda entry: entry.kind == "clear", lr=0.5)
     assert {entry.kind for entry in repeated.journal} == {"compute", "begin", "arrive", "accumulate", "end", "update"}

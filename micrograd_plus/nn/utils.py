@@ -56,16 +56,29 @@ def clip_grad_norm_(
         return Tensor.of(devices.device("cpu").library.zeros(()))
     gradients = [tensor.grad._data for tensor in tensors]
     library = devices.device_of(gradients[0]).library
-    lengths = library.stack([library.linalg.norm(gradient.ravel(), norm_type) for gradient in gradients])
-    length = library.linalg.norm(lengths, norm_type)
+    length = _length(gradients, norm_type)
     if error_if_nonfinite and not library.isfinite(length).item():
         raise RuntimeError(f"clip_grad_norm_: the norm of the gradients is {length.item()}: one of them is not finite")
-    factor = library.minimum(max_norm / (length + 1e-6), 1.0)  # PyTorch's guard against a length of 0
+    shorter = map(Tensor.of, _shorten(gradients, length, max_norm))
     set_gradients(
-        (tensor, Tensor.of((gradient * factor).astype(gradient.dtype, copy=False)))
-        for tensor, gradient in zip(tensors, gradients, strict=True)
+        zip(tensors, shorter, strict=True),
+        by=lambda others: _shorten(others, _length(others, norm_type), max_norm),
     )
     return Tensor.of(length)
+
+
+def _length(gradients: list[Any], norm_type: float) -> Any:
+    """Return the norm of the entries of all gradients in one row."""
+    norm = devices.device_of(gradients[0]).library.linalg.norm
+    lengths = [norm(gradient.ravel(), norm_type) for gradient in gradients]
+    return norm(devices.device_of(gradients[0]).library.stack(lengths), norm_type)
+
+
+def _shorten(gradients: list[Any], length: Any, max_norm: float) -> list[Any]:
+    """Return the gradients times the factor that takes their norm from `length` to at most `max_norm`."""
+    minimum = devices.device_of(gradients[0]).library.minimum
+    factor = minimum(max_norm / (length + 1e-6), 1.0)  # PyTorch's guard against a length of 0
+    return [(gradient * factor).astype(gradient.dtype, copy=False) for gradient in gradients]
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
@@ -87,9 +100,10 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
     See: torch.nn.utils.clip_grad_value_.
     """
+    bounds = {"min": -clip_value, "max": clip_value}
     set_gradients(
-        (tensor, ops.clip(tensor.grad.detach(), min=-clip_value, max=clip_value))
-        for tensor in _with_gradients(parameters)
+        ((tensor, ops.clip(tensor.grad.detach(), **bounds)) for tensor in _with_gradients(parameters)),
+        by=lambda gradients: [ops.clip(gradient, **bounds) for gradient in gradients],
     )
 
 

@@ -360,13 +360,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_a_child)
 
 
-def set_gradients(changes: Iterable[tuple[Any, Any]]) -> None:
+def set_gradients(changes: Iterable[tuple[Any, Any]], by: Any = None) -> None:
     """Set the `.grad` of several leaves: pairs of a tensor and its gradient, a tensor or None. Recorders are notified
-    once."""
+    once; `by` computes the new gradients from the old ones, for those who repeat it with others."""
     of_nodes = {leaf.node: gradient for leaf, gradient in changes if leaf.node is not None}
     if recording.open:
         subject = [(node, getattr(node, "grad", None), gradient) for node, gradient in of_nodes.items()]
-        notify_change("gradients", subject, None, None)
+        notify_change("gradients", subject, None, None, by)
     for node, gradient in of_nodes.items():
         node.grad = gradient
 

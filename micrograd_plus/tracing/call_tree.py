@@ -166,7 +166,7 @@ class CallTree:
         if call.kind == ENTERS:
             module = call.frame.f_locals.get("self")
             owner = None if parent is None else parent.innermost_module()
-            return Branch("module", self.names.of_module(module, owner, outer.number), parent, call, module)
+            return Branch("module", self.names.of_module(module, owner, call), parent, call, module)
         name = call.code.co_name
         if call.kind != USER or name.startswith("<") or (outer.call.kind == ENTERS and name == "forward"):
             return parent

@@ -9,7 +9,7 @@ compare it whenever something else happens, for as long as someone else holds th
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 from typing import Any, NamedTuple, cast
 
@@ -42,7 +42,7 @@ class Change(NamedTuple):
     before: Any
     after: Any
     by: Any
-    """The hook, or the name of the optimiser."""
+    """The hook, the name of the optimiser, or the clipping."""
     place: Place
     position: int
     """How many applications were noted before."""
@@ -195,14 +195,14 @@ class ChangeNotes(recorders.Recorder):
 
 
 def find_caller(function: str, frame: Any) -> tuple[str, Any]:
-    """Return the name of the engine's function that the program called, and the program's frame. The search begins at
-    a frame that `function` was called from."""
+    """Return the name of the engine's function or class that the program called, and the program's frame. The search
+    begins at a frame that `function` was called from."""
     while frame is not None:
         code = frame.f_code
         if id(code) in user_code or (id(code) not in engine_code and kind_of(code) is not ENGINE):
             break
-        if code is not PREFIXING_WRAPPER:
-            function = code.co_name
+        if "<locals>" not in code.co_qualname:  # a decorator's wrapper is
+            function = code.co_qualname.partition(".")[0] if code.co_name == "__init__" else code.co_name
         frame = frame.f_back
     return function, frame
 
@@ -235,11 +235,36 @@ def name_optimizer(optimizer: Any, group: dict[str, Any]) -> OptimizerName:
     return name
 
 
+class Clipping(NamedTuple):
+    """One clipping: its function, which computes new gradients from old ones, and the leaves with the old ones."""
+
+    clip: Callable[[list[Any]], list[Any]]
+    gradients: list[tuple[Any, Any]]
+
+
+class ClippingName(str):
+    """Name of the function that clipped gradients, and the clipping."""
+
+    __slots__ = ("clipping",)
+
+    clipping: Clipping
+
+
+def name_clipping(function: str, clipping: Clipping) -> ClippingName:
+    """Return the name of a function with what it did."""
+    name = ClippingName(function)
+    name.clipping = clipping
+    return name
+
+
 def _expand_note(note: Any) -> Iterable[Change]:
     """Return the changes of a note, which may be about several leaves."""
     kind, subject, of, _, _, by, *rest = note
     if not isinstance(subject, list):
         return [Change._make(note)]
     changed = cast("list[tuple[Any, Any, Any]]", subject)
-    kind, by = "gradient" if kind == "gradients" else kind, by and name_optimizer(*by)
+    if kind == "gradients":
+        kind, by = "gradient", by and Clipping(by, [(leaf, before) for leaf, before, _ in changed])
+    else:
+        by = by and name_optimizer(*by)
     return [Change(kind, leaf, of, before, after, by, *rest) for leaf, before, after in changed]

@@ -78,12 +78,20 @@ class Source(NamedTuple):
             return isinstance(self.tree.func, ast.Attribute) and self.tree.func.attr == "matmul"
         return isinstance(self.tree, ast.BinOp) and isinstance(self.tree.op, ast.MatMult)
 
+    @property
+    def function_path(self) -> str | None:
+        """The function of a call, if it is a name or a member: `model.fc` in `model.fc(x)`."""
+        function = self.tree.func if isinstance(self.tree, ast.Call) else None
+        parts = [] if function is None else [*ast.walk(function)]
+        is_path = all(isinstance(part, (ast.Name, ast.Attribute, ast.expr_context)) for part in parts)
+        return ast.unparse(function) if function is not None and is_path and OBJECT not in self.text else None
+
     def argument(self, index: int, name: str, variables: Mapping[str, Any] | None) -> str | None:
         """Return the text of an argument of a call or an operator, by its index or its name.
 
-        Names, calls, subscripts, attributes and lists have one: `mask`, `mg.tensor(target[:8])`, `batch["mask"]`,
-        `[1.0, 2.0]`. A number needs none. The first argument of a method is its object; without `variables`, the call
-        is no method.
+        Names, calls, operations, subscripts, attributes and lists have one: `mask`, `mg.tensor(target[:8])`, `1 - y`,
+        `batch["mask"]`, `[1.0, 2.0]`. A number needs none. The first argument of a method is its object; without
+        `variables`, the call is no method.
         """
         call = self.tree
         arguments, by_name = _operands(call), {}
@@ -92,7 +100,7 @@ class Source(NamedTuple):
             if variables is not None and _is_method(call.func, variables):
                 arguments = [call.func.value, *arguments]
         found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
-        is_named = isinstance(found, (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.List, ast.Tuple))
+        is_named = isinstance(found, (ast.Name, *VALUES, ast.List, ast.Tuple))
         return ast.get_source_segment(f"({self.text})", found) if is_named and OBJECT not in ast.dump(found) else None
 
 
@@ -118,6 +126,23 @@ def source_at(code: CodeType, names: dict[str, Any], instruction: int) -> Source
     text = _source_text(code, names, instruction)
     tree = _parse(text)
     return None if tree is None else Source(text, tree)
+
+
+def has_text(code: CodeType, names: dict[str, Any]) -> bool:
+    """Return whether the text that some code was compiled from is known: not that of a text given to `exec`."""
+    return bool(linecache.getlines(code.co_filename, names))
+
+
+def is_operation(text: str) -> bool:
+    """Return whether the text of an expression needs parentheses inside another one. The text of a number does not."""
+    tree = _parse(text.replace("…", OBJECT))
+    return isinstance(tree, OPERATIONS) and not isinstance(getattr(tree, "operand", None), ast.Constant)
+
+
+def shorten(text: str) -> str | None:
+    """Return the text of an expression with `…` for parts of it; None if that is too long as well."""
+    short = _expression(text)
+    return None if short is None else short.text
 
 
 def _operands(tree: ast.expr) -> list[ast.expr]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import accumulate
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..core.backward import Part
-from .changes import Change
+from .changes import Change, name_clipping
 from .checkpoints import CHECKPOINT, Checkpoints, Span
 from .events import AppliedRule, is_leaf
 from .groups import Groups
@@ -244,9 +245,8 @@ class Journal:
         if before is None and change.of == "gradient" and node is not None and is_value(change.subject):
             before = self._gradients.get(node)
         if change.kind == "hook":
-            code = getattr(change.by, "__code__", None)
-            by = getattr(change.by, "__name__", type(change.by).__name__)
-            lines = lines if code is None else [site_at(code, change.by.__globals__, -1)]
+            by, function = _named_function(change.by)
+            lines = lines if function is None else [site_at(function.__code__, function.__globals__, -1)]
         self._add(kind, change.of, node, before, change.after, by, lines, name)
 
     def _module_of(self, number: int) -> Any:
@@ -263,7 +263,7 @@ class Journal:
             if change.after is None or not np.any(change.after):
                 return "clear", by
             if function in CLIPS:
-                return "clip", function
+                return "clip", function if change.by is None else name_clipping(function, change.by)
             return "assign" if change.kind == "gradient" else "scale" if by in SCALES else "write", by
         if change.kind == "update":
             return "update", change.by
@@ -373,6 +373,17 @@ class Journal:
             is_zero = now is None and is_value(self.outline.keys[node]) and not before
             if not is_zero and not _is_same_gradient(before, now):
                 self._add("clear" if now is None else "assign", "gradient", node, before, now)
+
+
+def _named_function(hook: Any) -> tuple[str, Any]:
+    """Return the name of a hook, and the function of the program's that it runs, if it runs one. An object is named by
+    its class, and `functools.partial` by its function."""
+    while isinstance(hook, partial):
+        hook = cast("Any", hook).func
+    called = hook if hasattr(hook, "__code__") else cast("Any", type(hook)).__call__
+    function = getattr(called, "__func__", called)
+    name = getattr(hook, "__name__", hook.__class__.__name__)
+    return name, function if hasattr(function, "__code__") else None
 
 
 def arrivals_at_leaves(steps: Iterable[AppliedRule]) -> Iterator[tuple[Any, Any]]:

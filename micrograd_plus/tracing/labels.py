@@ -14,12 +14,12 @@ from typing import Any, cast
 
 from ..core.backward import Part
 from ..core.variable import Variable
-from .events import CallToken
-from .expressions import can_be_value
+from .events import Call, CallToken
+from .expressions import can_be_value, source_at
 from .outline import Constant, Number, Outline
 from .recorder import Recorder
-from .sites import INSTALLED, LIBRARIES, USER, is_derivative_code
-from .values import param_text
+from .sites import ENTERS, INSTALLED, LIBRARIES, USER, is_derivative_code
+from .values import array_of, param_text
 
 OF_NOTEBOOKS = ("In", "Out", "exit", "get_ipython", "quit")
 """Variables of every notebook."""
@@ -30,7 +30,12 @@ KEY = re.compile(r"""(\[?)('[^'"\\\n]*'|"[^'"\\\n]*")\s*[\]:]""")
 """A text in brackets, or in front of a colon: the key of a dictionary."""
 PLAIN = (int, float, complex, str, bytes, NoneType)
 """Kinds of values without members."""
+ONE_GRADIENT = "gradient"
+"""The function that `mg.grad` returns. It computes the program's function, but returns gradients alone."""
+RETURN_SEVERAL = ("backward", "gradients", "grad")
+"""Functions of the engine that walk: their value, if they have one, is all gradients together."""
 STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
+LOADS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK")
 
 
 def stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
@@ -55,13 +60,41 @@ def instructions_with_starts(code: CodeType, passed: tuple[str, ...]) -> Iterato
 
 @lru_cache(maxsize=256)
 def assigned_names(code: CodeType) -> dict[int, str]:
-    """Return the variable that the result of each instruction is assigned to at once, by instruction."""
+    """Return the variable or attribute that the result of each instruction is assigned to at once, by instruction."""
     names: dict[int, str] = {}
     for each, start in instructions_with_starts(code, passed=("COPY",)):  # as in a = b = x * y
         stored = stored_names(each)
         if stored and not stored[0].startswith(("_", ".")):
             names |= dict.fromkeys(range(start, each.offset), stored[0])
+    instructions = [*dis.get_instructions(code)]
+    for at, each in enumerate(instructions):
+        if each.opname == "STORE_ATTR" and (found := _assigned_attribute(instructions, at)) is not None:
+            name, value = found
+            names |= dict.fromkeys(range(instructions[value].offset, instructions[value + 1].offset), name)
     return names
+
+
+def _assigned_attribute(instructions: list[dis.Instruction], at: int) -> tuple[str, int] | None:
+    """Return the attribute that an instruction assigns, as `self.out`, and the place of the instruction that computed
+    the value; None unless the attribute belongs to a variable or its attributes. In `self.out += x`, the object is on
+    the stack already, in front of the value."""
+    end = at - 1
+    is_augmented = instructions[end].opname == "SWAP"
+    if is_augmented:
+        loads = [place for place in range(1, end) if instructions[place].opname == "LOAD_ATTR"
+                 and instructions[place].argval == instructions[at].argval
+                 and instructions[place - 1].opname == "COPY"]  # fmt: skip
+        end = loads[-1] - 2 if loads else -1
+    start, path = end, [str(instructions[at].argval)]
+    while start >= 0 and instructions[start].opname == "LOAD_ATTR":
+        path.append(str(instructions[start].argval))
+        start -= 1
+    if start < 1 or instructions[start].opname not in LOADS:
+        return None
+    path.append(str(instructions[start].argval))
+    value = at - 2 if is_augmented else start - 1
+    hidden = any(part.startswith("_") for part in path)
+    return None if hidden else (".".join(reversed(path)), value)
 
 
 @lru_cache(maxsize=256)
@@ -97,8 +130,10 @@ def returned_instructions(code: CodeType) -> frozenset[int]:
 
 @lru_cache(maxsize=256)
 def names_in_loops(code: CodeType) -> frozenset[str]:
-    """Return the variables that `for` statements assign: `k` and `p` in `for k, p in params.items():`."""
+    """Return the variables that `for` statements alone assign: `k` and `p` in `for k, p in params.items():`, but not
+    `x` in `for x in rows: x = mg.tensor(x)`."""
     names: set[str] = set()
+    others: set[str] = set()
     todo = 0
     for each in dis.get_instructions(code):
         if each.opname == "FOR_ITER":
@@ -110,7 +145,8 @@ def names_in_loops(code: CodeType) -> frozenset[str]:
             todo = max(0, todo - len(stored))
         elif each.opname not in ("CACHE", "EXTENDED_ARG"):
             todo = 0
-    return frozenset(names)
+            others.update(stored_names(each))
+    return frozenset(names - others)
 
 
 def submodules(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -121,6 +157,12 @@ def submodules(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, child in module.named_children():
         yield prefix + name, child
         yield from submodules(child, f"{prefix}{name}.")
+
+
+def named_tensors(module: Any) -> list[tuple[str, Any]]:
+    """Return the parameters and the buffers of a module with their paths."""
+    buffers = module.named_buffers() if hasattr(module, "named_buffers") else ()
+    return [*module.named_parameters(), *buffers]
 
 
 def _is_module(value: object) -> bool:
@@ -237,8 +279,7 @@ class Namespace:
         self.modules.setdefault(id(module), name)
         for path, each in submodules(module):
             self.modules.setdefault(id(each), prefix + path)
-        buffers = module.named_buffers() if hasattr(module, "named_buffers") else ()
-        for path, each in [*module.named_parameters(), *buffers]:
+        for path, each in named_tensors(module):
             self.values[id(each)] = each
             self.paths.setdefault(id(each), prefix + path)
 
@@ -247,7 +288,7 @@ class ProgramNames:
     """The names that each call of the user's program has for values and modules."""
 
     def __init__(self, recorder: Recorder):
-        self.calls = recorder.calls
+        self.recorder, self.calls = recorder, recorder.calls
         self._of_calls: dict[int, list[Namespace]] = {}
         self._globals: dict[int, Namespace] = {}
         self._chains: dict[int, list[Namespace]] = {}
@@ -297,15 +338,33 @@ class ProgramNames:
         variable. A variable comes last because one that is left over from a loop can hold any parameter. The name in
         the program that opened the record comes before the name of a parameter that the value was passed as.
         """
+        name, _ = self.of_value_with_rank(value, number)
+        return name
+
+    def of_value_with_rank(self, value: Any, number: int) -> tuple[str | None, int]:
+        """Return the name of a value in a call, and its rank among the names that it could have."""
         chain = self.chain(number)
         for namespace in reversed(chain):
             if id(value) in namespace.paths:
-                return namespace.paths[id(value)]
-        if label := getattr(value, "label", None):
-            return label
+                return namespace.paths[id(value)], 0
+        if label := self._name_in_module(value, number) or getattr(value, "label", None):
+            return label, 0
         outward = [*self._outermost_first(number)]
         names = [*(each.variables for each in outward), *(each.left_over for each in outward)]
-        return next((each[id(value)] for each in names if id(value) in each), None)
+        ranks = (rank for rank, each in enumerate(names, 1) if id(value) in each)
+        rank = next(ranks, len(names) + 1)
+        return names[rank - 1][id(value)] if rank <= len(names) else None, rank
+
+    def _name_in_module(self, value: Any, number: int) -> str | None:
+        """Return the name of a parameter in a call of a module that no variable holds any more: the module as the
+        program wrote it in its call, and the path of the parameter."""
+        name = None
+        while (call := self.calls.get(number)) is not None and call.kind == ENTERS:
+            module: Any = call.frame.f_locals.get("self")
+            path = next((path for path, each in named_tensors(module) if each is value), None)
+            name = name if path is None else f"{self.of_module(module, None, call)}.{path}"
+            number = call.parent
+        return name
 
     def _outermost_first(self, number: int) -> Iterator[Namespace]:
         """Yield the namespaces of a call and of those around it, the outermost call first."""
@@ -317,17 +376,21 @@ class ProgramNames:
             if self.calls[each].kind == USER:
                 yield from self._namespaces(each)
 
-    def of_module(self, module: Any, owner: Any, number: int) -> str:
-        """Return the name of a module: its path in the module that called it, or a name from the program."""
+    def of_module(self, module: Any, owner: Any, call: Call) -> str:
+        """Return the name of a module in one of its calls: its path in the module that called it, a name from the
+        program, or the function of the call as it is written."""
         if owner is not None and id(owner) not in self._submodules:
             named = submodules(owner) if hasattr(owner, "named_children") else ()
             self._submodules[id(owner)] = {id(each): name for name, each in reversed([*named])}
         if name := self._submodules.get(id(owner), {}).get(id(module)):
             return name
-        for namespace in reversed(self.chain(number)):
+        for namespace in reversed(self.chain(call.parent)):
             if id(module) in namespace.modules and namespace.modules[id(module)] != "self":
                 return namespace.modules[id(module)]
-        return type(module).__name__
+        outer = self.calls.get(call.parent)
+        is_users = outer is not None and outer.runs_users
+        source = source_at(outer.code, outer.frame.f_globals, call.instruction) if outer and is_users else None
+        return (None if source is None else source.function_path) or type(module).__name__
 
     def namespaces(self) -> Iterator[Namespace]:
         """Yield the namespaces of all calls of the user's, the innermost calls first."""
@@ -349,15 +412,56 @@ class Labels:
         self._returned_parts: dict[int, tuple[str, ...]] = {}
         self._returned = self._names_of_return_values()
         pairs = zip(outline.keys, outline.position_of_node, strict=True)
-        self.labels = [self._label(node, key, position) for node, (key, position) in enumerate(pairs)]
+        self._ranks: dict[int, int] = {}
+        """The rank of each leaf's label among the names that the leaf could have; 0 is the best."""
+        self.labels: list[str | None] = [self._label(node, key, position) for node, (key, position) in enumerate(pairs)]
+        self._name_leaves_of_earlier_rounds()
 
     def _label(self, node: int, key: Any, position: int | None) -> str | None:
         if position is None:
-            return self._leaf_label(key)
+            label = self._leaf_label(key)
+            is_nameless = label is None and isinstance(key, Constant)
+            return self._names_of_arrays.get(id(array_of(key))) if is_nameless else label
         label = self._result_label(key, position) or (output_name(key) if isinstance(key, Part) else None)
+        if label is None and self._names_of_arrays:
+            label = self._names_of_arrays.get(id(array_of(self.applications[position].result)))
         if label is None and (name := self._variables.get(id(key))):
             self.foreign[node] = name
         return label
+
+    def _name_leaves_of_earlier_rounds(self) -> None:
+        """Name each leaf like the last leaf that the program used at the same place, if that name is better: each batch
+        of a loop is `batch`, like the last one, which a variable holds. A helper may call it `x`."""
+        if not any(self._ranks.values()):
+            return
+        ranks = {node: self._ranks[id(key)] for node, key in enumerate(self.outline.keys) if id(key) in self._ranks}
+        places = {node: place for node in ranks if (place := self._place_of_use(node)) is not None}
+        names: dict[Any, set[tuple[int, str]]] = {}
+        for node, place in places.items():
+            if (label := self.labels[node]) is not None:
+                names.setdefault(place, set()).add((ranks[node], label))
+        for node, place in places.items():
+            lowest = min((rank for rank, _ in names.get(place, ())), default=ranks[node])
+            best = [label for rank, label in names.get(place, ()) if rank == lowest]
+            if lowest < ranks[node] and len(best) == 1 and (self.labels[node] or "x").isidentifier():
+                (self.labels[node],) = best
+
+    def _place_of_use(self, node: int) -> tuple[Any, ...] | None:
+        """Return where in the program a leaf was first used: which input it was, and the instructions that led there.
+        None for a leaf that the program gave a label."""
+        use = self.outline.first_use(self.outline.keys[node])
+        if use is None or getattr(use.value, "label", None):
+            return None
+        application, first = self.applications[use.position], use.position
+        while self.outline.is_preceded_in_call(first):
+            first -= 1
+        place = [application.op.name, use.place, use.position - first]
+        number, instruction = application.call, application.instruction
+        while (call := self.calls.get(number)) is not None:
+            module = call.frame.f_locals.get("self") if call.kind == ENTERS else None
+            place += [id(call.code), id(module), instruction]
+            number, instruction = call.parent, call.instruction
+        return (*place,)
 
     def _leaf_label(self, key: Any, position: int | None = None) -> str | None:
         """Return the label of a leaf in the application at `position`, or in the first one that used it."""
@@ -369,7 +473,8 @@ class Labels:
         if position is None and use is not None:
             position = use.position
         if position is not None:
-            return self.names.of_value(value, self.applications[position].call)
+            name, self._ranks[id(key)] = self.names.of_value_with_rank(value, self.applications[position].call)
+            return name
         if label := getattr(value, "label", None):
             return label
         return self._variables.get(id(key))
@@ -396,6 +501,18 @@ class Labels:
         return f"{whole}[{index_text(index)}]" if whole else None
 
     @cached_property
+    def _names_of_arrays(self) -> dict[int, str]:
+        """The names of buffers and other values outside of the graph, by the id of each array that a write took from
+        them or gave them: `bn.running_mean`."""
+        names: dict[int, str] = {}
+        for change in self.names.recorder.changes:
+            if change.kind == "write" and change.of == "value" and isinstance(change.subject, Variable):
+                number, *_ = change.place
+                if name := self.names.of_value(change.subject, number):
+                    names |= {id(change.before): name, id(change.after): name}
+        return names
+
+    @cached_property
     def _first_calls(self) -> dict[CallToken, int]:
         """The position of the first call of the user's that each call into the engine made."""
         first: dict[CallToken, int] = {}
@@ -414,12 +531,13 @@ class Labels:
 
     def _is_returned(self, position: int) -> bool:
         """Return whether a call can have returned the result of an application. A transform computes most results for
-        itself; the last one of `mg.grad`, after its function has run, is the gradient that it returns."""
-        token = self.applications[position].token
+        itself; the last one of `mg.grad`, after its function has run, is the gradient that it returns. A walk returns
+        several gradients."""
+        token, function = self.applications[position].token, self.applications[position].function
         if token is None or not is_derivative_code(token.function):
-            return True
+            return function is None or function.co_name not in RETURN_SEVERAL
         has_run = self._first_calls.get(token, position + 1) <= position
-        return has_run and token.function.co_name == "gradient"
+        return has_run and token.function.co_name == ONE_GRADIENT
 
     def _assigned_name(self, number: int, instruction: int) -> str | None:
         """Return the variable that a call assigns the result of an instruction to: `loss = mse(x, y)`."""
@@ -460,7 +578,8 @@ class Labels:
                 continue
             parts = self._assigned_parts(call.parent, call.instruction)
             if call.token is not None and is_derivative_code(call.token.function):
-                if parts and not parts[0].startswith("_"):  # the value comes first, and the derivatives after it
+                has_value = call.token.function.co_name != ONE_GRADIENT  # before the derivatives
+                if has_value and parts and not parts[0].startswith("_"):
                     names.setdefault(position, parts[0])
             elif parts:
                 self._returned_parts.setdefault(position, parts)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections import ChainMap, Counter
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from sys import intern
 from typing import Any, NamedTuple
 
 from ..core.backward import Part
 from .events import name_of_input
-from .expressions import LONGEST_EXPRESSION, Expression, can_be_value, expression_at, source_at
+from .expressions import (
+    LONGEST_EXPRESSION,
+    Expression,
+    can_be_value,
+    expression_at,
+    has_text,
+    is_operation,
+    shorten,
+    source_at,
+)
 from .formulas import TEXTBOOK
 from .groups import Groups
 from .history import History
@@ -20,6 +30,8 @@ from .values import array_of, has_same_entries, np, number_text
 
 INTERNAL_FUNCTIONS = ("forward", "call", "apply", "interpret", "power", "inside", "awaited")
 """Functions of the engine that no program calls by name."""
+ARRAY_ARGUMENTS = ("target", "weight", "mask")
+"""Arguments of the engine's functions that are always arrays."""
 WALKS = ("backward", "gradients")
 """Functions whose applications are those of a walk, and not their value."""
 
@@ -99,7 +111,19 @@ class NodeNames:
             return expression
         if name.isidentifier() and len(name) > 2:
             return name
-        return _name_of_fill(array) or self._constant_text(key) or "leaf"
+        if (argument := self._argument_name(use.position, use.place)) is not None:
+            return argument
+        short = None if expression is None else shorten(expression)
+        return _name_of_fill(array) or self._constant_text(key) or short or "leaf"
+
+    def _argument_name(self, position: int, index: int) -> str | None:
+        """Return the argument of a function of the engine that is an input of its first operation, if it has a name of
+        arrays: `target` of a loss."""
+        function = self.outline.applications[position].function
+        if function is None or self.outline.is_preceded_in_call(position) or index >= function.co_argcount:
+            return None
+        name = function.co_varnames[index]
+        return name if name in ARRAY_ARGUMENTS else None
 
     def _name_of_number(self, key: Any) -> str | None:
         """Return the variable of a number that an operator of the program made one of micrograd's values of: `x` in
@@ -132,9 +156,11 @@ class NodeNames:
             return None
         source = source_at(call.code, call.frame.f_globals, instruction)
         is_operand = application.op.name == "matmul" and source is not None and source.is_product
+        variables = ChainMap(call.frame.f_locals, call.frame.f_globals)
+        if not has_text(call.code, call.frame.f_globals):
+            return _only_name_of(array, variables, {*call.code.co_names, *call.code.co_varnames})
         if source is None or not (is_first or is_alone or is_operand):
             return None
-        variables = ChainMap(call.frame.f_locals, call.frame.f_globals)
         written = source.argument(index, name_of_input(application.op, index), None if is_inside else variables)
         if is_alone or is_operand or written is None:
             return written
@@ -259,7 +285,10 @@ class NodeNames:
             return label
         if (expression := self.expressions[node]) is not None and letter not in TEXTBOOK:
             return expression.in_formula
-        return self.name(node) if letter in self.labels_in_use else None
+        if letter not in self.labels_in_use:
+            return None
+        own_names, _ = self._base_names
+        return f"({self.name(node)})" if is_operation(own_names[node]) else self.name(node)
 
 
 def _name_of_fill(array: Any) -> str | None:
@@ -271,6 +300,12 @@ def _name_of_fill(array: Any) -> str | None:
 def _holds(variable: Any, array: Any) -> bool:
     """Return whether a variable of the program is an array with the entries of another."""
     return isinstance(variable, np.ndarray) and has_same_entries(variable, array)
+
+
+def _only_name_of(array: Any, variables: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    """Return the only one of some variables that is an array with the entries of another, if the text is unknown."""
+    found = [name for name in names if np.size(array) > 1 and _holds(variables.get(name), array)]
+    return found[0] if len(found) == 1 else None
 
 
 def number_repeats(names: list[str], are_constants: list[bool]) -> list[int]:

@@ -11,7 +11,7 @@ from .history import History
 from .journal import Journal
 from .outline import Outline
 from .parts import Failure, LazyLeaves, LeafGradient, Walk
-from .sites import site_at
+from .sites import USER, kind_of, site_at
 from .values import array_of
 
 
@@ -64,5 +64,5 @@ class Walks:
         return [self._failure(each, None) for each in self.history.recorder.caught.values()]
 
     def _failure(self, error: ErrorRecord, key: Any) -> Failure:
-        lines = [site_at(*location) for location in error.locations]
+        lines = [site_at(*location) for location in error.locations if kind_of(location.code) is USER]
         return Failure(kind=error.kind, text=error.text, node=self.outline.ids.get(id(key)), lines=lines)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NoReturn, cast
 
 from ..core.backward import Part
@@ -17,7 +18,7 @@ from ..core.modes import Block, grad_enabled
 from ..core.runtime.recorders import record_to
 from ..core.variable import Variable
 from .builder import Builder, build
-from .changes import OptimizerName
+from .changes import Clipping, ClippingName, OptimizerName
 from .comparison import is_close
 from .outline import Number
 from .parts import JournalEntry, LeafGradient, Step, Walk
@@ -36,9 +37,9 @@ def what_if(
 ) -> Trace:
     """Repeat a recorded program with something left out or changed, and return the trace of what would have happened.
 
-    No code of the program runs again. A hook multiplies by the factors that it had multiplied by, and so do writes that
-    scale a gradient. A write that subtracted a multiple of the gradient, as `w -= lr * w.grad` does, subtracts the same
-    multiple of the new one. Any other write writes the same numbers.
+    No code of the program runs again. A hook multiplies by the number or the mask that it had multiplied by, and so do
+    writes into a gradient. A write that subtracted a multiple of the gradient, as `w -= lr * w.grad` does, subtracts
+    the same multiple of the new one. Any other change is repeated only while all numbers are as they were recorded.
 
     Args:
         trace: a trace that was recorded in this process.
@@ -141,7 +142,11 @@ class _Repetition:
             entry.node for entry in trace.journal if entry.kind == "accumulate" and entry.node is not None
             and trace.nodes[entry.node].kind != "leaf"
         }
-        self.uses_rate = False
+        self.uses_rate = self.has_diverged = False
+        self.clipped: dict[int, dict[int, Any]] = {}
+        """The gradients after each clipping, by leaf."""
+        self.left: dict[Any, Any] = {}
+        """Each gradient after the last clipping, by the leaf's node, or by the leaf if it has none."""
         self.recorder = Recorder()
         self.returned = returned_walks(trace)
 
@@ -164,6 +169,7 @@ class _Repetition:
                     continue
                 if entry.kind == "accumulate" and entry.node is not None:
                     before, after = self.held.get(entry.node), _gradient(self.live[entry.node])
+                    self._compare(entry.after, after)
                     entry = replace(entry, before=before, after=after)
                 if at not in self.omitted:
                     self.entries.append(entry)
@@ -218,24 +224,26 @@ class _Repetition:
 
     # Walks --------------------------------------------------
 
-    def _hooks_by_walk(self) -> dict[int, list[tuple[int, Any]]]:
-        """Return the hooks of each walk: the node, and the factors by which they changed its gradient."""
-        hooks: dict[int, list[tuple[int, Any]]] = {}
+    def _hooks_by_walk(self) -> dict[int, list[tuple[int, JournalEntry]]]:
+        """Return the hooks of each walk, except those left out: the node and the entry of each."""
+        hooks: dict[int, list[tuple[int, JournalEntry]]] = {}
         walk = 0
         for at, entry in enumerate(self.trace.journal):
             walk = entry.walk if entry.kind == "begin" and entry.walk is not None else walk
             if entry.kind == "hook" and entry.node is not None and at not in self.omitted:
-                hooks.setdefault(walk, []).append((entry.node, _factors(entry.before, entry.after)))
+                hooks.setdefault(walk, []).append((entry.node, entry))
         return hooks
 
-    def _walk(self, number: int, hooks: list[tuple[int, Any]]) -> None:
+    def _walk(self, number: int, hooks: list[tuple[int, JournalEntry]]) -> None:
         """Take a walk, with hooks that multiply."""
         walk = self.trace.walks[number]
         if walk.direction == "forward" or walk.error is not None or walk.root is None:
             raise ValueError("what_if: only programs whose walks all go backward to their end can be repeated")
         self.held = {node: _gradient(self.live[node]) for node in [*self.retained, *(leaf.node for leaf in walk.leaves)]
                      if node in self.live}  # fmt: skip
-        handles = [self.live[node].register_hook(_multiplication(factors)) for node, factors in hooks]
+        for leaf in walk.leaves:
+            self._compare(leaf.value, _array(self.live[leaf.node]))
+        handles = [self.live[node].register_hook(_multiplication(self._factors(entry))) for node, entry in hooks]
         root, seed = self.live[walk.root], array_of(walk.seed)
         if is_scalar(root):
             root.backward()
@@ -252,8 +260,9 @@ class _Repetition:
         if leaf is None:
             return
         before = _gradient(leaf) if entry.of == "gradient" else _array(leaf)
+        self._compare(entry.before, before)
         if entry.of == "gradient":
-            after = self._new_gradient(entry, before)
+            after = self._new_gradient(entry, node, before)
             leaf.grad = after
         else:
             after = self._new_value(entry, node, leaf, before)
@@ -266,10 +275,58 @@ class _Repetition:
             by = by.with_rate(self.rate)
         self.entries.append(replace(entry, before=before, after=after, by=by))
 
-    def _new_gradient(self, entry: JournalEntry, before: Any) -> Any:
+    def _compare(self, recorded: Any, repeated: Any) -> None:
+        """Note whether a value or a gradient is another than the recorded one."""
+        is_none = recorded is None or repeated is None
+        is_same = recorded is repeated if is_none else is_close(recorded, repeated, 1e-9, 1e-12)
+        self.has_diverged = self.has_diverged or not is_same
+
+    def _new_gradient(self, entry: JournalEntry, node: int, before: Any) -> Any:
+        if isinstance(entry.by, ClippingName) and before is not None:
+            return self._clip(entry.by.clipping)[node]
         if entry.kind in ("scale", "clip", "write") and before is not None and entry.before is not None:
-            return before * _factors(entry.before, entry.after)
-        return None if entry.after is None else array_of(entry.after)
+            return before * self._factors(entry)
+        if entry.kind == "assign" and before is not None and entry.before is not None and entry.after is not None:
+            multiple = _multiple(np.asarray(array_of(entry.before)), np.asarray(array_of(entry.after)))
+            if multiple is not None:
+                return before * multiple
+        return None if entry.after is None else self._same_numbers(entry)
+
+    def _clip(self, clipping: Clipping) -> dict[int, Any]:
+        """Return the gradients after a clipping of all of them together, by leaf. A leaf without a node in the record
+        keeps its gradient until the next clipping."""
+        if id(clipping) not in self.clipped:
+            keys = [self.outline.ids.get(id(leaf), leaf) for leaf, _ in clipping.gradients]
+            gradients = [
+                _gradient(self.live[key]) if key in self.live else self.left.get(key, array_of(before))
+                for key, (_, before) in zip(keys, clipping.gradients, strict=True)
+            ]
+            self.left |= dict(zip(keys, map(array_of, clipping.clip(gradients)), strict=True))
+            self.clipped[id(clipping)] = {key: self.left[key] for key in keys if isinstance(key, int)}
+        return self.clipped[id(clipping)]
+
+    def _same_numbers(self, entry: JournalEntry) -> Any:
+        """Return the array that an entry has written, if the program would write it again: zeros, or any array as long
+        as all numbers are as they were recorded."""
+        after = array_of(entry.after)
+        if self.has_diverged and np.any(after):
+            self._refuse_change(entry)
+        return after
+
+    def _factors(self, entry: JournalEntry) -> Any:
+        """Return the factors by which a gradient was changed, entry by entry: one number, a mask, or any as long as
+        all numbers are as they were recorded."""
+        old, new = np.asarray(array_of(entry.before)), np.asarray(array_of(entry.after))
+        factors = np.where(old == 0, 1.0, new / np.where(old == 0, 1.0, old))
+        if self.has_diverged and not np.isin(factors, (0, 1)).all() and _multiple(old, new) is None:
+            self._refuse_change(entry)
+        return factors
+
+    def _refuse_change(self, entry: JournalEntry) -> NoReturn:
+        name = self.trace.nodes[entry.node or 0].name
+        what = f"the gradient of {name}" if entry.of == "gradient" else name
+        where = f" (line {entry.lines[0].line})" if entry.lines else ""
+        _refuse(f"the record does not say what {entry.by}{where} would make of {what}, now that other numbers differ")
 
     def _new_value(self, entry: JournalEntry, node: int, leaf: Any, before: Any) -> Any:
         """Return the value after an update or a write."""
@@ -281,29 +338,40 @@ class _Repetition:
             state = self.states.setdefault((id(by.optimizer), node), {})
             values = by.optimizer.new_values(before, gradient, state, settings)
             return values.astype(before.dtype)
-        multiple = self._multiple_of_gradient(entry, node)
-        if multiple is None or gradient is None:
-            return array_of(entry.after)
+        if gradient is None and is_scalar(leaf):
+            gradient = 0.0
+        if (multiple := self._multiples.get(id(entry))) is None or gradient is None:
+            return self._same_numbers(entry)
         self.uses_rate = True
         return before + (multiple if self.rate is None else -self.rate) * gradient
 
-    def _multiple_of_gradient(self, entry: JournalEntry, node: int) -> float | None:
-        """Return the number by which a write multiplied the gradient before it added it; None for any other write."""
-        held = self.trace.starts.get(node)
-        for each in self.trace.journal:
-            if each is entry:
-                break
-            if each.node == node and each.of == "gradient" and each.kind not in ("hook", "return"):
-                held = each.after
-        if held is None or entry.before is None:
-            return None
-        gradient, change = np.asarray(array_of(held)), np.asarray(entry.after) - np.asarray(entry.before)
-        if gradient.shape != change.shape or not np.any(gradient):
-            return None
-        largest = np.unravel_index(np.abs(gradient).argmax(), gradient.shape)
-        multiple = float(change[largest] / gradient[largest])
-        is_multiple = np.allclose(change, multiple * gradient, rtol=1e-6, atol=1e-12)
-        return multiple if is_multiple and multiple else None
+    @cached_property
+    def _multiples(self) -> dict[int, float]:
+        """The number by which each write multiplied the gradient before it added it, by the id of the entry; no number
+        for any other write. A gradient of 0 does not show it, so such a write has the number of others on its line, in
+        the same round if there is one."""
+        found: dict[int, float] = {}
+        held, latest = dict(self.trace.starts), dict[Any, float]()
+        hidden: dict[Any, list[int]] = {}
+        for entry in [*self.trace.journal, None]:
+            if entry is None or entry.kind == "begin":
+                for place in hidden.keys() & latest.keys():
+                    found |= dict.fromkeys(hidden.pop(place), latest[place])
+            elif entry.of == "gradient" and entry.node is not None and entry.kind not in ("hook", "return"):
+                held[entry.node] = entry.after
+            elif entry.kind == "write" and entry.node is not None and entry.before is not None:
+                value = held.get(entry.node)
+                if value is None and is_scalar(self.outline.keys[entry.node]):
+                    value = 0.0
+                gradient = None if value is None else np.asarray(array_of(value))
+                change = np.asarray(entry.after) - np.asarray(entry.before)
+                place = entry.by, *((site.file, site.line) for site in entry.lines)
+                if gradient is not None and not np.any(gradient) and not np.any(change):
+                    hidden.setdefault(place, []).append(id(entry))
+                elif gradient is not None and (multiple := _multiple(gradient, change)):
+                    latest[place] = multiple
+                    found |= dict.fromkeys([id(entry), *hidden.pop(place, ())], multiple)
+        return found
 
     # The trace ----------------------------------------------
 
@@ -362,6 +430,15 @@ def _with_new_numbers(entries: list[JournalEntry], made: Sequence[JournalEntry])
     yield from entries
 
 
+def _multiple(one: Any, other: Any) -> float | None:
+    """Return the number that makes one array another; None if there is none."""
+    if one.shape != other.shape or not np.any(one):
+        return None
+    largest = np.unravel_index(np.abs(one).argmax(), one.shape)
+    multiple = float(other[largest] / one[largest])
+    return multiple if np.allclose(other, multiple * one, rtol=1e-6, atol=1e-12) else None
+
+
 def _array(value: Any) -> Any:
     """Return a copy of the array of a tensor, or a number."""
     if isinstance(value, tuple):
@@ -401,9 +478,3 @@ def _gradient(leaf: Any) -> Any:
 def _multiplication(factors: Any) -> Callable[[Any], Any]:
     """Return a hook that multiplies a gradient."""
     return lambda gradient: gradient * factors
-
-
-def _factors(before: Any, after: Any) -> Any:
-    """Return the factors by which a gradient was changed, entry by entry."""
-    old, new = np.asarray(array_of(before)), np.asarray(array_of(after))
-    return np.where(old == 0, 1.0, new / np.where(old == 0, 1.0, old))

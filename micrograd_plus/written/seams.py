@@ -276,10 +276,10 @@ def accumulate(original: Any, found: Any, create_graph: bool = False) -> None:
 
 
 @on_paper(set_all)
-def set_gradients(original: Any, changes: Any) -> None:
+def set_gradients(original: Any, changes: Any, by: Any = None) -> None:
     """Set several gradients one by one, so that each is noted."""
     if open_page() is None:
-        original(changes)
+        original(changes, by)
         return
     for leaf, gradient in changes:
         leaf.grad = gradient

@@ -5,6 +5,7 @@ import os
 import re
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,17 @@ def case_id(case) -> str:
     return f"{case.number:02d}-{case.title.replace(' ', '-')[:40]}"
 
 
+ASLEEP = {"it stops itself", "a thread bomb"}
+"""Attacks that wait until their time is over. It is over sooner for them, because nothing depends on when."""
+
+
+def limits_for(case, limits):
+    """Return the limits of each exercise for a case. The exercise without an attack has the usual ones."""
+    if case.title not in ASLEEP:
+        return limits
+    return lambda exercise: replace(limits(exercise), wall=2.0) if exercise.id == "tanh.x" else limits(exercise)
+
+
 @pytest.mark.parametrize("case", [*CASES, *UNLISTED, *NEWER], ids=case_id)
 def test_an_attack_gets_its_points_and_a_reason_and_leaves_nothing(
     case, sandbox, small_limits, marks_before, tmp_path, canary
@@ -107,7 +119,7 @@ def test_an_attack_gets_its_points_and_a_reason_and_leaves_nothing(
     work = tmp_path / "handed in"
     work.mkdir()
     submission = read_case(case.write(work))
-    marks = grade.grade_submission(submission, ASSIGNMENT, sandbox, limits=small_limits)
+    marks = grade.grade_submission(submission, ASSIGNMENT, sandbox, limits=limits_for(case, small_limits))
     text = to_json(marks)
     first, other = marks["exercises"]
 

@@ -282,6 +282,16 @@ def test_a_live_widget_carries_the_players_module_and_the_payload():
         "Backward walk"
     )
     assert "export default" in str(widget._esm)
+    assert repr(widget).startswith("Backward walk: 7 nodes"), "what a notebook shows where no kernel runs"
+    assert "0x" not in repr(widget) + repr(viz.quiz(sample_traces.diamond()).widget())
+
+
+def test_half_a_letter_stops_no_picture():
+    trace = sample_traces.diamond()
+    for site in trace["sites"]:
+        site["text"] = site["function"] = "\ud800"
+    assert "image/svg+xml" in viz.show(trace)._repr_mimebundle_()["text/html"]
+    assert viz.draw(trace, index=1).svg.startswith("<svg")
 
 
 def run(code, *paths):

@@ -3,9 +3,7 @@
 import hashlib
 import json
 import math
-from pathlib import Path
 
-import axe_playwright_python
 import numpy as np
 import pytest
 from playwright.sync_api import expect
@@ -13,6 +11,7 @@ from quizzed import curve, layer, leaf, rounds, twice
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from accessibility import find_violations
 from browser import settle
 from micrograd_plus_viz.page import document
 from micrograd_plus_viz.player import player_source
@@ -21,7 +20,6 @@ from micrograd_plus_viz.quizzes.step_choice import MIX, Chooser
 from micrograd_plus_viz.window import load_window
 
 pytestmark = pytest.mark.browser
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 
 @pytest.fixture
@@ -353,17 +351,10 @@ def test_axe_reports_no_problems_in_any_colour_scheme(chromium, tmp_path, option
         for key in ("ArrowRight", "1", "2", "m", "Enter"):
             page.keyboard.press(key)
         expect(page.locator(".quiz-feedback")).not_to_be_empty()
-        page.add_script_tag(path=AXE)
         for scheme, forced in (("light", "none"), ("dark", "none"), ("dark", "active")):
             page.emulate_media(color_scheme=scheme, forced_colors=forced)
             settle(page)
-            assert troubles(page) == [], (scheme, forced)
-
-
-def troubles(page):
-    return page.evaluate(
-        "async () => (await axe.run()).violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])"
-    )
+            assert find_violations(page) == [], (scheme, forced)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (420, 800)])

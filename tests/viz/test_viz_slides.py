@@ -1,19 +1,17 @@
 """Slides of a lesson: one offline page with polls, whose players are stepped without turning the slide."""
 
-from pathlib import Path
 
-import axe_playwright_python
 import nbformat
 import pytest
 from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from accessibility import find_violations
 from browser import settle
 from micrograd_plus_viz import slides
 from micrograd_plus_viz.quizzes.sealed_answers import name_of
 
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 WALK = """with mg.record() as trace:
     x = mg.tensor(3.0, requires_grad=True)
     y = x * x
@@ -168,6 +166,4 @@ def test_slides_turn_by_key_and_arrows_step_the_player(page, lesson):
     assert shown.evaluate("slide => slide.scrollHeight - slide.clientHeight") == 0, "a question fits its slide"
     page.keyboard.press("PageUp")
     expect(count).to_have_text("3 of 4")
-    page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("axe.run(document)")["violations"]
-    assert not found, [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found]
+    assert find_violations(page) == []

@@ -250,14 +250,15 @@ def _bundle_lines(group: Group, lines: list[Line | None], inputs: dict[int, str]
 
 
 def _name_of_inputs(names: list[str]) -> str:
-    """Return a name for several leaves.
+    """Return a name for several leaves: the first and the last of a list, or as many names as there is room for.
 
     >>> _name_of_inputs(["xs[1]", "xs[2]", "xs[3]"])
     'xs[1] … xs[3]'
     """
     if len({NUMBER.sub("", name) for name in names}) == 1:
         return f"{names[0]} … {names[-1]}"
-    return truncate(", ".join(names), LONGEST_LINE)
+    texts = (", ".join([*names[:count], "…"][: len(names)]) for count in range(len(names), 0, -1))
+    return next((text for text in texts if len(text) <= LONGEST_LINE), truncate(names[0], LONGEST_LINE))
 
 
 def _split_evenly(group: Group) -> None:

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from . import letters
+from .packing import to_bytes
 from .static_files import text
 
 MODULES = (
@@ -69,7 +70,7 @@ class _Engine:
             self._context = maker.submit(_open).result()
 
     def call(self, function: str, arguments: tuple[Any, ...]) -> Any:
-        given = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+        given = to_bytes(json.dumps(arguments, ensure_ascii=False, allow_nan=False)).decode("utf-8")
         self._learn_letters(given)
         if function not in self._functions:  # V8 keeps the text of what it evaluates, but not arguments
             self._functions[function] = self._context.eval(f"(given) => {function}(...JSON.parse(given))")

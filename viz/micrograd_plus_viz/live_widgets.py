@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import words
 from .payload import compress, payload
 from .player import player_source
 from .timeline import load_film
 from .window import load_window
+
+NEEDS_A_KERNEL = "A live widget: run its cell to see it."
 
 
 def widget(trace: Any, index: int = 0, synced: bool = True) -> Any:
@@ -26,8 +29,12 @@ def widget(trace: Any, index: int = 0, synced: bool = True) -> Any:
         index = traitlets.Int(0).tag(sync=True)
         synced = traitlets.Bool(True).tag(sync=True)
 
+        def __repr__(self) -> str:
+            return f"{summary}. {NEEDS_A_KERNEL}"
+
     loop = load_film(trace)
     data, note = (loop, None) if loop else load_window(trace)
+    summary = words.summary(data)
     return WalkWidget(payload=compress(payload(data, note))[0], index=index, synced=synced)
 
 
@@ -41,6 +48,9 @@ def quiz_widget(packed_payload: str) -> Any:
         _esm = player_source(with_quiz=True).replace("export default", "const ofWalks =") + QUIZ_BOOT
         payload = traitlets.Unicode().tag(sync=True)
         score = traitlets.Dict({}).tag(sync=True)
+
+        def __repr__(self) -> str:
+            return f"Quiz about a walk. {NEEDS_A_KERNEL}"
 
     return QuizWidget(payload=packed_payload)
 

@@ -407,6 +407,6 @@ def _place(site: Trace) -> tuple[str, int]:
 def _word(entry: Trace, sites: list[Trace]) -> str:
     """Return a short word for a change: `step`, `zero_grad`, `clip_grad_norm_`, `*=`; `p.grad = None`, as written."""
     if entry["kind"] == "clear" and not (entry["by"] or ".").isidentifier():
-        written = sites[entry["lines"][0]]["text"].strip() if entry["lines"] else ""
+        written = (sites[entry["lines"][0]]["text"] or "").strip() if entry["lines"] else ""
         return written if 0 < len(written) <= LONGEST_WORD else "cleared"
     return "step" if entry["kind"] == "update" else entry["by"] or entry["kind"]

@@ -11,6 +11,7 @@ export function mountCard(host, data) {
   let [tries, done] = [0, false];
   const feedback = make("p", "card-feedback");
   feedback.setAttribute("role", "status");
+  feedback.tabIndex = -1;
   const picture = data.picture ? cardPicture(data.picture, data.form, answer) : null;
   const form = cardForm(data, answer, picture);
   const show = makeButton("tool card-show", giveUp, "Show me");
@@ -51,9 +52,11 @@ export function mountCard(host, data) {
     const { answer: right, why } = await unseal(key, data.sealed);
     if (done) return;
     done = true;
+    const focused = root.activeElement;
     show.hidden = true;
     form.close();
     picture?.close();
+    if (focused?.hidden || focused?.disabled) feedback.focus({ preventScroll: true });
     say(`${how === "shown" ? "" : "\u2713 Right. "}${right} ${why}`.trim(), "yes");
     setState(how);
   }

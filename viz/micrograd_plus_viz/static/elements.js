@@ -66,6 +66,11 @@ class StillElement {
 
   get lastChild() { return this.childNodes.at(-1) ?? null; }
 
+  get nextSibling() {
+    const { childNodes } = this.parentNode;
+    return childNodes[childNodes.indexOf(this) + 1] ?? null;
+  }
+
   get firstChild() { return this.childNodes[0] ?? null; }
 
   get textContent() {

@@ -134,19 +134,20 @@ function makeEvent(data, graph) {
       const isLast = k === EVENT_SIZES.length;
       const size = EVENT_SIZES[k] ?? smallestSize(step, rows);
       const whole = layIn(size, step, rows);
-      const most = graph.camera.isNarrow() ? room[0] - 8 : 0.62 * room[0];
+      const wide = graph.camera.isNarrow() ? room[0] - 8 : 0.62 * room[0];
       const numbers = whole.laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
       const wanted = numbers ? LARGER * growthIn(room)
         : Math.max(1, Math.min(LARGER, graph.camera.view.scale / growthIn(room))) * growthIn(room);
       for (const scale of new Set([wanted, growthIn(room), 1])) {
         // On a large screen, long rows go on below rather than be small.
-        const isLong = scale > 1 && scale === growthIn(room) && whole.width * scale >= most;
-        const form = isLong ? layIn(size, step, rows, most / scale) : whole;
+        const isLong = scale > 1 && scale === growthIn(room) && whole.width * scale >= wide;
+        const form = isLong ? layIn(size, step, rows, wide / scale) : whole;
         const { unlike, width, height } = form;
-        const fits = width * scale < most && (height - (unlike ? SCALE_HIGH : 0)) * scale < 0.55 * room[1];
+        const fits = width * scale < wide && (height - (unlike ? SCALE_HIGH : 0)) * scale < 0.55 * room[1];
         if (!fits && (scale > 1 || !isLast)) continue;
-        const place = findPlace([width * scale, height * scale], room, stage, ground);
-        if (!best || place.cost < best.place.cost - WORTH_SMALLER) best = { ...form, scale, place };
+        const most = best ? best.place.cost - WORTH_SMALLER : Infinity;
+        const place = findPlace([width * scale, height * scale], room, stage, ground, most);
+        if (place.cost < most) best = { ...form, scale, place };
         if (best.place.cost < NOTHING_COVERED) return best;
       }
     }

@@ -81,13 +81,16 @@ function pathBehind(points, boxes) {
   }).join("");
 }
 
-// How much a line through points runs over boxes, and how long it is.
-function costOfLine(points, boxes) {
+// How much a line through points runs over boxes, and how long it is; if that is more than `most`, a part of it.
+function costOfLine(points, boxes, most) {
   let cost = COST.turn * (points.length - 2);
   for (let k = 1; k < points.length; k += 1) {
     const [[x, y], [stopX, stopY]] = [points[k - 1], points[k]];
     cost += COST.length * Math.hypot(stopX - x, stopY - y);
-    for (const box of boxes) cost += lengthInside(x, y, stopX, stopY, box);
+    for (const box of boxes) {
+      if (cost > most) return cost;
+      cost += lengthInside(x, y, stopX, stopY, box);
+    }
   }
   return cost;
 }
@@ -127,9 +130,16 @@ function cornerLines(end, event, boxes) {
 // The line from a node to the event that runs least over `boxes`, with its cost; none if the event covers the node.
 function leaderBetween(lines, boxes) {
   return lines.reduce((best, line) => {
-    const cost = costOfLine(line, boxes);
+    const cost = costOfLine(line, boxes, best.line ? best.cost : Infinity);
     return !best.line || cost < best.cost ? { cost, line } : best;
   }, { cost: 0, line: null });
+}
+
+// The boxes that a straight line from one box to another can run over.
+function between(one, other, boxes) {
+  const [left, top] = [Math.min(one[0], other[0]), Math.min(one[1], other[1])];
+  const [right, bottom] = [Math.max(one[2], other[2]), Math.max(one[3], other[3])];
+  return boxes.filter((box) => box[0] < right && box[2] > left && box[1] < bottom && box[3] > top);
 }
 
 // What is on the stage: the edges of the nodes, of sender and receiver, points of the gradient's way, the overview.
@@ -148,30 +158,31 @@ function groundOf({ nodes, ends, names, headings, badge, way, overview }, room, 
   return ground;
 }
 
-// The best place of an event of a size: its upper left corner, its leaders to both ends, and the cost.
-function findPlace([width, height], room, { nodes, ends }, ground) {
+// The best place of an event of a size, if it costs less than `most`: its upper left corner, its leaders to both ends,
+// and the cost.
+function findPlace([width, height], room, { nodes, ends }, ground, most) {
   const middle = [0, 1].map((axis) => ends.reduce((sum, box) => sum + box[axis] + box[axis + 2], 0) / 2 / ends.length);
   const [across, down] = room.map((side, k) => {
-    const most = Math.max(4, side - [width, height][k] - 4);
+    const last = Math.max(4, side - [width, height][k] - 4);
     const step = Math.max(CELL, side / MOST_PLACES);
-    return [...Array.from({ length: Math.floor((most - 4) / step) + 1 }, (_, j) => 4 + j * step), most];
+    return [...Array.from({ length: Math.floor((last - 4) / step) + 1 }, (_, j) => 4 + j * step), last];
   });
-  let least = Infinity;
+  let least = most;
   const places = [];
   for (const left of across) {
     for (const top of down) {
       const cost = ground.under(left, top, left + width, top + height)
         + COST.away * Math.hypot(left + width / 2 - middle[0], top + height / 2 - middle[1]);
       least = Math.min(least, cost);
-      if (cost < least + WORTH_A_LEADER) places.push([left, top, cost]);
+      if (cost < most && cost < least + WORTH_A_LEADER) places.push([left, top, cost]);
     }
   }
   const around = ends.map((_, k) => [...nodes, ...ends.filter((__, j) => j !== k)]);
-  let best = { cost: Infinity };
+  let best = { cost: most };
   for (const [left, top, cost] of places.sort((a, b) => a[2] - b[2]).slice(0, MOST_LOOKED)) {
     if (cost >= best.cost) break;
     const event = [left, top, left + width, top + height];
-    const leaders = ends.map((end, k) => leaderBetween(straightLines(end, event), around[k]));
+    const leaders = ends.map((end, k) => leaderBetween(straightLines(end, event), between(end, event, around[k])));
     const whole = leaders.reduce((sum, leader) => sum + leader.cost, cost);
     if (whole < best.cost) best = { left, top, event, cost: whole, leaders };
   }

@@ -3,6 +3,7 @@
 
 const MOST_USES = 4;
 const NEAR = 120;
+const MOST_KEPT = 400;
 const FEWEST_DRAWN = 5;
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
 function drawGraph(data, act, details) {
@@ -20,6 +21,8 @@ function drawGraph(data, act, details) {
   let untoldGroups = false;
   let detail = "stacked";
   let items = new Map();
+  // Parts and links that were drawn, also in groups that have closed again.
+  const drawn = new Map();
   let copies = [];
   let links = [];
   let linkOf = [];
@@ -59,6 +62,9 @@ function drawGraph(data, act, details) {
   };
 
   function build() {
+    if (drawn.size > MOST_KEPT) drawn.clear();
+    for (const item of items.values()) if (item.kind) drawn.set(item.part, item);
+    for (const link of links) drawn.set(link.key, link);
     items = new Map();
     copies = data.nodes.map(() => []);
     links = [];
@@ -110,7 +116,7 @@ function drawGraph(data, act, details) {
         }
       }
       const key = `${a}>${b}`;
-      if (!joined.has(key)) joined.set(key, { a, b, edges: [] });
+      if (!joined.has(key)) joined.set(key, { key, a, b, edges: [] });
       joined.get(key).edges.push(j);
       linkOf[j] = joined.get(key);
     });
@@ -177,22 +183,33 @@ function drawGraph(data, act, details) {
       const around = new Set([...open].map((g) => groups?.parents[g]));
       const parts = (g) => [...items.values()].filter((item) => item.parent === `g${g}`).length;
       const [fullest] = [...open].filter((g) => g > 0 && !around.has(g)).sort((a, b) => parts(b) - parts(a));
-      if (!untoldGroups || fullest === undefined || drawn() - parts(fullest) + 1 < FEWEST_DRAWN) return;
+      if (!untoldGroups || fullest === undefined || countDrawn() - parts(fullest) + 1 < FEWEST_DRAWN) return;
       open.delete(fullest);
     }
   }
 
   function drawAll(opened) {
     const elements = opened.map((part) => drawFrame(items.get(part)));
-    for (const link of links) elements.push(drawLink(data, link));
+    for (const link of links) elements.push(drawLink(data, link, drawn.get(link.key)));
     markCuts(links);
-    lit = svgElement("g", { class: "lit-way", "aria-hidden": "true" });
-    norms = svgElement("g", { class: "norms", "aria-hidden": "true" });
+    lit ??= svgElement("g", { class: "lit-way", "aria-hidden": "true" });
+    norms ??= svgElement("g", { class: "norms", "aria-hidden": "true" });
     elements.push(lit, norms);
-    for (const item of items.values()) if (!item.opened) elements.push(drawPart(item));
-    marks = svgElement("g", { class: "marks", "aria-hidden": "true" });
-    world.replaceChildren(...elements, marks);
+    for (const item of items.values()) if (!item.opened) elements.push(drawPart(item, drawn.get(item.part)));
+    marks ??= svgElement("g", { class: "marks", "aria-hidden": "true" });
+    arrange([...elements, marks]);
     camera.drawOverview();
+  }
+
+  // Puts elements into the drawing, in order. Those that are in it already stay: no element is styled anew.
+  function arrange(elements) {
+    const wanted = new Set(elements);
+    for (const element of [...world.childNodes]) if (!wanted.has(element)) element.remove();
+    let next = world.firstChild;
+    for (const element of elements) {
+      if (element === next) next = next.nextSibling;
+      else world.insertBefore(element, next);
+    }
   }
 
   // The frame of an open group; a click on its heading closes it.
@@ -212,21 +229,18 @@ function drawGraph(data, act, details) {
     return group;
   }
 
-  function drawPart(item) {
+  function drawPart(item, before) {
     const kind = item.part[0];
     const i = numberOf(item.part);
     const node = kind === "g" ? null : data.nodes[i];
     const shape = kind === "g" ? "group" : node.kind;
-    Object.assign(item, { kind, i, shape, inOwn: placer.inOwnFrame(item.part) });
+    Object.assign(item, { kind, i, shape, slots: {}, inOwn: placer.inOwnFrame(item.part) });
     const names = ["node", shape, kind === "s" && "stub", node && !node.requires_grad && "constant",
-      node?.dead && "dead", node?.cut && "is-cut"];
-    item.element = svgElement("g", { class: names.filter(Boolean).join(" "), role: "button", tabindex: "-1" });
-    if (kind !== "s") item.element.id = item.part;
-    item.element.append(outline(shape, item.box, "body"));
-    if (kind === "n" && data.rings.includes(i)) {
-      const [x, y, width, height] = item.box;
-      item.element.append(outline(shape, [x, y, width + 6, height + 6], "ring"));
-    }
+      node?.dead && "dead", node?.cut && "is-cut"].filter(Boolean).join(" ");
+    const [x, y, width, height] = item.box;
+    item.outlines = [["body", item.box]];
+    if (kind === "n" && data.rings.includes(i)) item.outlines.push(["ring", [x, y, width + 6, height + 6]]);
+    item.canOpen = kind === "g" || kind === "n" && data.insides[i] !== undefined;
     if (kind === "g") Object.assign(item, { lines: [groups.names[i], groups.notes[i], null], form: { tiles: {} } });
     else {
       copies[i].push(item);
@@ -234,6 +248,14 @@ function drawGraph(data, act, details) {
       item.form = nodeForm(data, i, item.detail, 0);
       item.lines = [data.names[i], null, null];
     }
+    item.look = [names, item.outlines.length, item.canOpen, item.detail].join();
+    if (before?.look === item.look) {
+      takeOver(item, before);
+      return item.element;
+    }
+    item.element = svgElement("g", { class: names, role: "button", tabindex: "-1" });
+    if (kind !== "s") item.element.id = item.part;
+    item.element.append(...item.outlines.map(([name, box]) => outline(shape, box, name)));
     item.element.addEventListener("click", () => (kind === "g" ? toggle(i) : act.onNode(i, "click")));
     item.element.addEventListener("dblclick", () => { if (kind === "n") act.onNode(i, "enter"); });
     item.element.addEventListener("focus", () => { rove(item.part); if (kind !== "g") act.onNode(i, "focus"); });
@@ -256,11 +278,11 @@ function drawGraph(data, act, details) {
 
   // Fills a part with its texts and tiles.
   function fillItem(item) {
-    item.due = false;
+    item.due = item.isMoved = false;
     if (!item.texts) {
       item.texts = LINES.map((name) => svgElement("text", { class: name }));
       item.element.append(...item.texts);
-      if (item.kind === "g" || (item.kind === "n" && data.insides[item.i] !== undefined)) markOpens(item);
+      if (item.canOpen) markOpens(item);
     }
     if (item.kind !== "g") fillNode(item);
     writeNode(item, view, camera.room());
@@ -275,7 +297,7 @@ function drawGraph(data, act, details) {
       const [x, y, w, h] = camera.onScreen(item.box);
       if (isSmall || (x + w / 2 > -NEAR && x - w / 2 < wide + NEAR && y + h / 2 > -NEAR && y - h / 2 < high + NEAR)) {
         fillItem(item);
-      }
+      } else if (item.isMoved) for (const text of item.texts) text.textContent = "";
     }
   }
 
@@ -288,22 +310,13 @@ function drawGraph(data, act, details) {
     const place = data.nodes[i].value;
     item.lines[0] = data.names[i];
     const font = digitFont(view.scale);
-    const isRescaled = item.shownFont !== font;
-    item.shownFont = font;
     if (item.form.named) item.lines[1] = item.lines[2] = null;
     else if (tiles.value) {
       item.lines[1] = item.form.bare ? null : valueCaption(data, place);
       item.lines[2] = lastLine(data, i, tiles.gradient && !item.form.bare ? gradientCaption(data, holds) : null);
-      if (item.shownValue !== place || isRescaled) {
-        const value = valueAt(data, place);
-        fillSlot(item, "value", value && tileWithin(value, tileSize, item.form.room), font, tiles.value);
-      }
-      item.shownValue = place;
-      if (tiles.gradient && (item.shownHolds !== holds.place || isRescaled || !item.slots.gradient)) {
-        const gradient = valueAt(data, holds.place);
-        fillSlot(item, "gradient", gradient && tileWithin(gradient, tileSize, item.form.room), font, tiles.gradient);
-        item.shownHolds = holds.place;
-      }
+      const [value, gradient] = [place, holds.place].map((at) => valueAt(data, at));
+      fillSlot(item, "value", value && tileWithin(value, tileSize, item.form.room), font);
+      if (tiles.gradient) fillSlot(item, "gradient", gradient && tileWithin(gradient, tileSize, item.form.room), font);
     } else {
       item.lines[1] = data.labels[i][1];
       item.lines[2] = lastLine(data, i, data.labels[i][2] === null ? null : held);
@@ -395,6 +408,8 @@ function drawGraph(data, act, details) {
     placer = makePlacer(data, details);
     thickness = thicknessOf(data);
     Object.assign(now, nothing());
+    [items, links] = [new Map(), []];
+    drawn.clear();
     pinned.clear();
     groups?.names.forEach((_, g) => { if (g && opened.has(pathOf(g).join("\n"))) pinned.add(g); });
     buildFirst();
@@ -620,10 +635,11 @@ function drawGraph(data, act, details) {
     const count = Math.ceil(length * view.scale / CELL);
     return Array.from({ length: count }, (_, k) => camera.onScreen([...on((k + 0.5) / count), 0, 0]));
   });
-  const drawn = () => [...items.values()].filter((item) => !item.opened).length;
+  const countDrawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
   return { frame, svg, ...happen, paint, show, compute, point, fit, follow, giveRoom, besides, at, camera, openTo,
-    toggle, partOf, renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
+    toggle, partOf, renew, replace, get thickness() { return thickness; }, drawn: countDrawn,
+    select: (i) => mark("selected", i),
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     wayOf, itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },

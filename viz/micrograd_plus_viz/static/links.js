@@ -26,13 +26,22 @@ function thicknessOf(data) {
   return { of, ends: varies ? [10 ** low, 10 ** high] : null };
 }
 
-// A link between two parts, faint if no gradient can pass. Links of closed groups have norms.
-function drawLink(data, link) {
+// A link between two parts, faint if no gradient can pass. Links of closed groups have norms. It has the elements that
+// it had `before`.
+function drawLink(data, link, before) {
   const ends = link.edges.map((j) => data.edges[j].slice(0, 2).map((i) => data.nodes[i]));
   const faint = ends.every(([from, to]) => !from.requires_grad || from.dead || to.dead);
-  link.element = svgElement("g", { id: `e${link.edges[0]}`, class: faint ? "edge faint" : "edge" });
-  link.path = svgElement("path", { d: link.curve });
-  link.element.append(link.path, svgElement("path", { class: "head", d: arrow(link.head, 0.38) }));
+  if (before?.isFaint === faint) {
+    ({ element: link.element, path: link.path } = before);
+    const [, , ...marks] = link.element.childNodes;
+    for (const mark of marks) mark.remove();
+  } else {
+    link.element = svgElement("g", { id: `e${link.edges[0]}`, class: faint ? "edge faint" : "edge" });
+    link.path = svgElement("path", {});
+    link.element.append(link.path, svgElement("path", { class: "head" }));
+  }
+  link.path.setAttribute("d", link.curve);
+  link.element.childNodes[1].setAttribute("d", arrow(link.head, 0.38));
   link.isFaint = faint;
   link.cut = ends.find(([from, to]) => to.cut && from.requires_grad)?.[1];
   link.hasNorm = [link.a, link.b].some((part) => part[0] === "g");
@@ -84,7 +93,7 @@ function litParts({ curve, head: [tip, y] }, back) {
 }
 
 // The room of that sign on the screen.
-const badgeEdges = ([left, top]) => [left - 8, top - 14, left + 24, top];
+const badgeEdges = ([left, top]) => [left - 8, top - 18, left + 24, top];
 
 // The sign that a gradient is added to what was there.
 function badgeAt(box, scale) {
@@ -95,9 +104,9 @@ function badgeAt(box, scale) {
   return badge;
 }
 
-// The sign is never smaller than in a full drawing.
+// The sign is never smaller than in a full drawing. It is above the node, whose name may be at its upper edge.
 function sizeBadge(badge, [x, y, width, height], scale) {
   const size = Math.max(1, SMALLEST_TEXT / 11 / scale);
   badge.setAttribute("transform",
-    `translate(${x - width / 2 + 8 * size} ${y - height / 2 - 3 * size}) scale(${size.toFixed(3)})`);
+    `translate(${x - width / 2 + 8 * size} ${y - height / 2 - 7 * size}) scale(${size.toFixed(3)})`);
 }

@@ -6,6 +6,7 @@ const CAPTION = 14;
 const HEAD = 18;
 const PAD = 8;
 const BETWEEN_TILES = 6;
+const FROM_CORNER = 10;
 const LINES = ["name", "value", "gradient"];
 // How much a node shows: tiles above or beside each other, smaller tiles, tiles without captions, lines of text, or
 // its name.
@@ -99,26 +100,40 @@ function nodeForm(data, i, detail, head) {
     last: cut ? [0, height / 2 - 7] : null };
 }
 
-// The shape of a node: a box, a rounded box or a hexagon; a group has a second outline behind it.
-function outline(kind, [x, y, width, height], name) {
+// The shape of a node: a box, a rounded box or a hexagon.
+const outline = (kind, box, name) => setAll(svgElement(kind === "output" ? "path" : "rect", { class: name }),
+  outlineOf(kind, box));
+
+function outlineOf(kind, [x, y, width, height]) {
   const [left, top] = [x - width / 2, y - height / 2];
   if (kind === "output") {
     const slant = width * 0.25;
-    return svgElement("path", { class: name, d: `M${left},${y}L${left + slant},${top}L${left + width - slant},${top}`
-      + `L${left + width},${y}L${left + width - slant},${top + height}L${left + slant},${top + height}Z` });
+    return { d: `M${left},${y}L${left + slant},${top}L${left + width - slant},${top}`
+      + `L${left + width},${y}L${left + width - slant},${top + height}L${left + slant},${top + height}Z` };
   }
   const rx = kind === "application" ? Math.min(14, height / 2) : kind === "group" ? 8 : 1.5;
-  return svgElement("rect", { class: name, x: left, y: top, width, height, rx });
+  return { x: left, y: top, width, height, rx };
 }
 
-// A part that can be opened has a small plus on its upper edge, clear of its name and of arrows.
+// A part that can be opened has a small plus at its upper right corner, clear of its name and of arrows.
 function markOpens(item) {
-  const { element, box: [x, y, , height] } = item;
-  item.isMarked = true;
-  const mark = svgElement("g", { class: "opens", "aria-hidden": "true",
-    transform: `translate(${x} ${y - height / 2 - 2})` });
-  mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
-  element.append(mark);
+  item.mark = svgElement("g", { class: "opens", "aria-hidden": "true" });
+  placeMark(item);
+  item.mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
+  item.element.append(item.mark);
+}
+
+const placeMark = ({ mark, box: [x, y, width, height] }) =>
+  mark.setAttribute("transform", `translate(${x + width / 2 - FROM_CORNER} ${y - height / 2 - 2})`);
+
+// A part that was drawn before, and looks the same, keeps its elements at its new place.
+function takeOver(item, { element, texts, mark, slots }) {
+  Object.assign(item, { element, texts, mark, slots, isMoved: texts });
+  element.setAttribute("tabindex", "-1");
+  element.classList.remove("pointed");
+  item.outlines.forEach(([, box], k) => setAll(element.childNodes[k], outlineOf(item.shape, box)));
+  if (mark) placeMark(item);
+  for (const kind of Object.keys(slots)) placeSlot(item, kind);
 }
 
 // A small triangle from base to tip.
@@ -131,18 +146,26 @@ function arrow([x, y, footX, footY], breadth) {
 const breadthFor = (width, shape, scale) => width * (shape === "output" ? 0.62 : 1)
   - (shape === "application" ? 12 : 6) / scale;
 
-// Puts a tile in a node, centred at a place; an empty slot has a dashed outline.
-function fillSlot(item, kind, tile, font, [x, y]) {
-  item.slots ??= {};
-  item.slots[kind]?.remove();
+// Puts a tile in a node, if it is another one; an empty slot has a dashed outline.
+function fillSlot(item, kind, tile, font) {
   const laid = withFont(tile ?? item.form.tile, font);
+  const before = item.slots[kind];
+  if (before?.laid === laid && before.isEmpty === !tile) return;
+  before?.shown.remove();
   const shown = tile ? drawTile(laid, `of-${kind}`) : svgElement("g", { class: `tile empty of-${kind}` });
   const { width, height } = laid;
   if (!tile) shown.append(svgElement("rect", { class: "slot", width, height, rx: 2 }));
-  const [left, top] = [item.box[0] + x - width / 2, item.box[1] + y - height / 2];
-  shown.setAttribute("transform", `translate(${left.toFixed(1)} ${top.toFixed(1)})`);
-  item.slots[kind] = shown;
+  item.slots[kind] = { shown, laid, isEmpty: !tile };
+  placeSlot(item, kind);
   item.element.insertBefore(shown, item.texts[0]);
+}
+
+// A tile is centred at its place in the node.
+function placeSlot({ box, form, slots }, kind) {
+  const { shown, laid } = slots[kind];
+  const [x, y] = form.tiles[kind];
+  const [left, top] = [box[0] + x - laid.width / 2, box[1] + y - laid.height / 2];
+  shown.setAttribute("transform", `translate(${left.toFixed(1)} ${top.toFixed(1)})`);
 }
 
 // Writes the lines of a node. Text is never too small to read: in a small drawing, text that does not fit is omitted.
@@ -160,7 +183,7 @@ const WIDTH_OUTSIDE = 110;
 const MARK = 8;
 
 function writeOutside(item, view, [across]) {
-  const { isLit, isMarked, box: [x, y, width, height], texts: [name], lines, inOwn } = item;
+  const { isLit, mark, box: [x, y, width, height], texts: [name], lines, inOwn } = item;
   const { scale } = view;
   const font = Math.max(12, SMALLEST_TEXT / scale);
   const isCut = () => breadthOf(lines[0], 0, font) <= WIDTH_OUTSIDE / scale
@@ -172,7 +195,7 @@ function writeOutside(item, view, [across]) {
   const shown = fitText(lines[0], 0, Math.max(width, WIDTH_OUTSIDE / scale), font, inOwn);
   const half = breadthOf(shown, 0, font) / 2 + 4 / scale;
   const [first, last] = [half - view.x / scale, (across - view.x) / scale - half];
-  const [at, low] = [Math.max(first, Math.min(last, x)), y - height / 2 - 5 / scale - (isMarked ? MARK : 0)];
+  const [at, low] = [Math.max(first, Math.min(last, x)), y - height / 2 - 5 / scale - (mark ? MARK : 0)];
   putText(name, shown, font, at, low);
   item.outside = [at, low - font / 2, 2 * half, 1.6 * font];
 }
@@ -223,6 +246,7 @@ function writeTiled(item, scale, tiles, tall, breadth) {
 
 function putText(text, shown, font, x, y) {
   if (text.textContent !== shown) text.textContent = shown;
+  if (!shown) return;
   text.style.fontSize = `${font}px`;
   text.setAttribute("x", x);
   text.setAttribute("y", y);

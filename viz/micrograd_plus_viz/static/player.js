@@ -65,9 +65,13 @@ export function mount(host, given, opts = {}) {
   const menu = moreMenu([controlled.tools, tools, legend, note].filter(Boolean));
   controlled.bar.append(...[opts.parts, menu.button].filter(Boolean));
   if (opts.moments) controlled.slider.after(opts.moments);
-  const aside = make("div", "aside", program.element, opts.companion);
+  const aside = make("div", "aside", opts.companion);
   const scene = make("div", "scene", make("div", "stage", graph.frame), aside);
-  const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
+  showProgram();
+  // What is in the player, as classes: with `:has()`, each element that is drawn would ask all that are around it.
+  const kinds = ["player", opts.leave && "with-trail", opts.strip && "with-quiz",
+    opts.companion && (opts.inFilm ? "with-timeline" : "with-figure")];
+  const player = make("div", kinds.filter(Boolean).join(" "), trail(opts), controlled.bar, menu.element, opts.strip,
     scene, make("div", "caption", said, rule), line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
@@ -171,8 +175,10 @@ export function mount(host, given, opts = {}) {
     const atEdge = panel.hidden && step && !failed && !isAsked() ? edgeFormula(data, step) : null;
     rule.replaceChildren(...[atEdge].filter(Boolean));
     fitFormula(rule, needed, step);
+    program.measure();
     if (panel.hidden) { settle(player); return; }
     panel.className = "panel";
+    player.classList.remove("with-choices");
     if (selected !== null) {
       panel.replaceChildren(make("div", "column wide scroller", nodePanel(data, selected, walk.held(selected, index),
         wordAt(data, index), enter, letGo), visits(data, walk.arrivals[selected], walk.departures[selected],
@@ -186,6 +192,7 @@ export function mount(host, given, opts = {}) {
       if (isOver) panel.lastChild.prepend(insideOut(data, opts.outside));
     } else if (index < 0) panel.replaceChildren(valuePanel(data, born[born.length + index - 1]));
     else panel.replaceChildren(startPanel(data, act));
+    player.classList.toggle("with-choices", panel.querySelector(".start, .typed, .choices") !== null);
     settle(player);
   }
 
@@ -391,7 +398,7 @@ export function mount(host, given, opts = {}) {
     [born, selected] = [bornIn(data), null];
     program.element?.remove();
     program = makeProgram(data, act);
-    aside.prepend(...[program.element].filter(Boolean));
+    showProgram();
     programSize.disconnect();
     programSize.observe(program.list);
     graph.replace();
@@ -404,6 +411,11 @@ export function mount(host, given, opts = {}) {
     const found = focused === null ? -1 : data.names.indexOf(focused);
     if (found >= 0) graph.itemOfNode(found).element.focus({ preventScroll: true });
     else if (!root.activeElement) player.focus({ preventScroll: true });
+  }
+
+  function showProgram() {
+    aside.prepend(...[program.element].filter(Boolean));
+    scene.classList.toggle("with-aside", aside.hasChildNodes());
   }
 
   function startAgain(next, at) {

@@ -30,6 +30,8 @@ function makeProgram(data, act, inFilm = false) {
   let lit = [];
   let chosen = null;
   let written = [];
+  // Lines that are to come into view, with their lists.
+  const unseen = [];
 
   const sections = files.map(({ file, lines, indents }) => {
     const least = Math.min(...lines.map(([, text]) => text.search(/\S|$/)));
@@ -82,7 +84,7 @@ function makeProgram(data, act, inFilm = false) {
     if (!here) return;
     here.row.setAttribute("aria-current", "step");
     here.row.lastChild.replaceWith(markedLine(here, site));
-    if (here !== was) reveal(list, here.row);
+    if (here !== was) unseen.push([list, here.row]);
   }
 
   // Lights the lines of the written program that compute a step.
@@ -91,7 +93,12 @@ function makeProgram(data, act, inFilm = false) {
     written = files.flatMap(({ file, steps: ranges }) => linesOf(file, ranges?.[index - 1]))
       .map((key) => rows.get(key));
     for (const { row } of written) row.classList.add("current");
-    if (written.length) reveal(writtenList, written[0].row);
+    if (written.length) unseen.push([writtenList, written[0].row]);
+  }
+
+  function measure() {
+    fitVariables();
+    for (const [shown, row] of unseen.splice(0)) reveal(shown, row);
   }
 
   function reveal(shown, row) {
@@ -133,15 +140,22 @@ function makeProgram(data, act, inFilm = false) {
     terms = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => make("div", "", make("dt", "", name),
       make("dd", "", ownValueCaption(data, data.nodes[i].value) || "?")));
     count = latest.size;
-    fitVariables();
+    showTerms(terms.length);
   }
 
-  // Shows as many variables as there is room for, and how many more there are.
+  // Shows the first variables, and how many more there are.
+  function showTerms(shown) {
+    const rest = make("div", "rest", make("dt", "", "\u2026"), make("dd", "", `${count - shown} more`));
+    variables.replaceChildren(...terms.slice(0, shown), ...count > shown ? [rest] : []);
+  }
+
+  // Shows as many variables as there is room for. Those that are out of view without the others do not fit with them.
   function fitVariables() {
-    for (let fitting = terms.length; fitting >= 0; fitting -= 1) {
-      const rest = make("div", "rest", make("dt", "", "\u2026"), make("dd", "", `${count - fitting} more`));
-      variables.replaceChildren(...terms.slice(0, fitting), ...count > fitting ? [rest] : []);
-      if (!(variables.scrollHeight > variables.clientHeight + 1)) return;
+    const low = variables.offsetTop + variables.clientTop + variables.clientHeight + 1;
+    const inView = terms.filter(({ offsetTop, offsetHeight }) => offsetTop + offsetHeight <= low).length;
+    for (let shown = terms.length; shown && variables.scrollHeight > variables.clientHeight + 1;) {
+      shown = Math.min(shown - 1, inView);
+      showTerms(shown);
     }
   }
 
@@ -151,7 +165,11 @@ function makeProgram(data, act, inFilm = false) {
     ...data.steps.slice(0, data.walks[k + 1]?.at).map(({ node }) => node)].reduce((a, b) => Math.max(a, b), -1));
 
   const renew = () => { shownAt = null; };
-  const fit = () => { if (lit[0]) reveal(list, lit[0].row); fitVariables(); };
+  const fit = () => {
+    showTerms(terms.length);
+    fitVariables();
+    if (lit[0]) reveal(list, lit[0].row);
+  };
 
-  return { element, list, fit, light, siteOf, lightStep, choose, showVariables, renew };
+  return { element, list, fit, measure, light, siteOf, lightStep, choose, showVariables, renew };
 }

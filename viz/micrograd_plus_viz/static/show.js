@@ -46,7 +46,16 @@ const exact = (x) => Array.isArray(x) ? complexNumber(minus(String(x[0])), minus
   : typeof x === "number" ? minus(String(x)) : number(x);
 const shapeText = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 const valueAt = (data, place) => data.values[place] ?? null;
-const isComplex = (value) => entriesOf(value).some(Array.isArray);
+// What a function says about a value, which does not change, is found once.
+const remembered = (f) => {
+  const known = new WeakMap();
+  return (value) => {
+    if (!value) return f(value);
+    if (!known.has(value)) known.set(value, f(value));
+    return known.get(value);
+  };
+};
+const isComplex = remembered((value) => entriesOf(value).some(Array.isArray));
 const isScalar = (value) => value.data !== null && value.data.length === 1;
 const asNumber = (x) => (typeof x === "string" ? Number(x.replace("inf", "Infinity")) : Number(x));
 const magnitude = (x) => (Array.isArray(x) ? Math.hypot(...x.map(asNumber)) : asNumber(x));
@@ -57,8 +66,8 @@ const isDropped = (value) => Boolean(value.dropped && value.statistics);
 const extremesOf = (value) => (!value || isScalar(value) ? [] : isDropped(value) || (value.cells
   && value.cells.keeps !== "mean" && value.statistics) ? [value.statistics.min, value.statistics.max]
   : entriesOf(value));
-const sizeOf = (value) => extremesOf(value).map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
-  .reduce((a, b) => Math.max(a, b), 0);
+const sizeOf = remembered((value) => extremesOf(value).map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
+  .reduce((a, b) => Math.max(a, b), 0));
 // The end of the scale that some values share. Rounding errors are pale: their scale is that of the terms of their sum.
 const largestOf = (...values) => values.reduce((most, value) => Math.max(most, sizeOf(value), value?.beside ?? 0), 0);
 const notFinite = (value) => value?.odd ? (value.odd.nan ? "nan" : "inf") : null;

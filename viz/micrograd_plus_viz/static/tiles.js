@@ -2,9 +2,13 @@
 
 const svgElement = (tag, attributes) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
+  return setAll(element, attributes);
 };
+
+function setAll(element, attributes) {
+  for (const name of Object.keys(attributes)) element.setAttribute(name, attributes[name]);
+  return element;
+}
 
 const memoized = (f) => {
   const known = new Map();
@@ -98,9 +102,14 @@ const digitFont = (scale) => DIGIT_FONTS.find((font) => font * scale >= LEAST_DI
 
 // A tile with its texts in a font. Digits that do not fit, or that would be too small, give way to square cells.
 function withFont(tile, font) {
-  const isTight = tile.kind === "digits" && !(font && (tile.cell - 9) * font / 11 <= tile.cell - 3);
-  if (!isTight) return { ...tile, font };
-  return { ...tile, font, kind: "map", cell: undefined, side: DIGIT_HEIGHT, width: tile.columns * DIGIT_HEIGHT };
+  if (tile.kind === "map" && !tile.label) return tile;
+  tile.inFonts ??= new Map();
+  if (!tile.inFonts.has(font)) {
+    const isTight = tile.kind === "digits" && !(font && (tile.cell - 9) * font / 11 <= tile.cell - 3);
+    tile.inFonts.set(font, isTight ? { ...tile, font, kind: "map", cell: undefined, side: DIGIT_HEIGHT,
+      width: tile.columns * DIGIT_HEIGHT } : { ...tile, font });
+  }
+  return tile.inFonts.get(font);
 }
 
 function layTile(value, { room, side: largestSide, digits, columns: mostColumns }, transposed) {

@@ -223,6 +223,7 @@ function timeline(film, { go, sizeNow }) {
   let round = 0;
   let moment = 0;
   let moments = [];
+  let [wide, high, across] = [20, 20, 0];
 
   const jump = (by) => {
     const wanted = Math.min(count - 1, Math.max(0, round + by));
@@ -243,8 +244,15 @@ function timeline(film, { go, sizeNow }) {
   // What a curve has in this round; a parameter, what it has at this moment.
   const sizeHere = ([, sizes, leaf]) => (leaf === undefined ? sizes[round] : sizeNow(leaf));
 
+  // The sizes of the curves and of the moments, measured when they change: a measurement lays the whole page out.
+  function fit() {
+    [wide, high] = [svg.clientWidth, svg.clientHeight].map((side) => Math.max(20, side));
+    across = cells.clientWidth;
+    draw();
+    drawCells();
+  }
+
   function draw() {
-    const [wide, high] = [svg.clientWidth, svg.clientHeight].map((side) => Math.max(20, side));
     const xOf = (k) => 4 + (wide - 8) * (count === 1 ? 0.5 : k / (count - 1));
     svg.replaceChildren();
     svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
@@ -293,8 +301,8 @@ function timeline(film, { go, sizeNow }) {
   const wordsWidth = () => moments.reduce((sum, { word }) => sum + breadthOf(word, 1, 12.5) + 10, 30);
 
   function drawCells() {
-    const wide = breadthOf(String(film.rounds.at(-1) + 1), 1, 12.5) + 14;
-    const others = Math.max(0, Math.min(MOST_NEAR, count - 1, Math.floor((cells.clientWidth - wordsWidth()) / wide)));
+    const each = breadthOf(String(film.rounds.at(-1) + 1), 1, 12.5) + 14;
+    const others = Math.max(0, Math.min(MOST_NEAR, count - 1, Math.floor((across - wordsWidth()) / each)));
     const first = Math.min(count - 1 - others, Math.max(0, round - Math.floor(others / 2)));
     const hadFocus = cells.contains(cells.getRootNode().activeElement);
     cells.replaceChildren(...Array.from({ length: others + 1 }, (_, k) => (first + k === round ? cellOf(round)
@@ -361,7 +369,7 @@ function timeline(film, { go, sizeNow }) {
   });
   choice.addEventListener("change", () => { tellNumbers(); draw(); });
   choice.addEventListener("keydown", (event) => event.stopPropagation());
-  const sizes = new ResizeObserver(() => { draw(); drawCells(); });
+  const sizes = new ResizeObserver(fit);
   for (const part of [svg, cells]) sizes.observe(part);
-  return { element, nearby, show, jump, fit: () => { draw(); drawCells(); } };
+  return { element, nearby, show, jump, fit };
 }

@@ -3,9 +3,12 @@ export default {
   async render({ model, el }) {
     const host = el.appendChild(document.createElement("div"));
     let player = null;
-    // The model may change while the walk is unpacked, so what it says then is what counts.
+    // The model may change while the walk is unpacked, so what it says then is what counts. A later walk may be
+    // unpacked first.
     const start = async (index) => {
-      const data = await unpack(model.get("payload"));
+      const packed = model.get("payload");
+      const data = await unpack(packed);
+      if (packed !== model.get("payload")) return;
       player?.destroy();
       player = mount(host, data, { index: index ?? model.get("index"), onIndex: (i) => {
         if (player && model.get("synced") && model.get("index") !== i) { model.set("index", i); model.save_changes(); }
@@ -22,7 +25,7 @@ export default {
     return () => {
       model.off("change:index", onIndex);
       model.off("change:payload", onPayload);
-      player.destroy();
+      player?.destroy();
     };
   },
 };
