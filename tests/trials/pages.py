@@ -416,7 +416,7 @@ class FilmTruth(Truth):
         first: list[Finding] = []
         reached: set[int] = set()
         for since in self.reached:
-            for place in self.places_said(state["said"], since):
+            for place in self.find_places(state["said"], since):
                 values, gradients = self.states[place]
                 wrong = [*self.check_nodes(shown, [values], gradients)]
                 first = first or [(place, *each) for each in wrong[:1]]
@@ -429,7 +429,7 @@ class FilmTruth(Truth):
         else:
             yield "moment", state["said"], word, *first
 
-    def places_said(self, text: str, since: int) -> Iterator[int]:
+    def find_places(self, text: str, since: int) -> Iterator[int]:
         """Yield the places of the journal up to which a moment's sentence may tell what changed since another place."""
         for place in range(since + 1, len(self.states)):
             if self.trace.journal[place - 1].kind in VERBS:
