@@ -433,8 +433,8 @@ class FilmTruth(Truth):
         """Yield the places of the journal up to which a moment's sentence may tell what changed since another place."""
         for place in range(since + 1, len(self.states)):
             if self.trace.journal[place - 1].kind in VERBS:
-                group = self.run_up_to(place, since)
-                if group and self.is_said(text, group):
+                groups = self.run_up_to(place, since), self.trace.journal[since:place]
+                if any(group and self.is_said(text, group) for group in groups):
                     yield place
 
     def is_said(self, text: str | None, group: list[Any]) -> bool:
