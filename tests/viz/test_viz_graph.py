@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 import sample_traces
 
@@ -236,6 +237,15 @@ def test_every_window_of_every_trace_has_names_and_sentences(make):
             for word in ("upstream", "contribution", "before", "after"):
                 assert (kept[word] is None) == (whole[word] is None)
                 assert kept[word] is None or part["values"][kept[word]] == trace["values"][whole[word]]
+
+
+@pytest.mark.parametrize("call", [
+    viz.show, viz.draw, lambda trace, index: viz.save(trace, "walk.html", index=index),
+], ids=["show", "draw", "save"])  # fmt: skip
+def test_a_walk_opens_after_a_whole_number_of_steps(call):
+    with pytest.raises(TypeError, match="index is the number of steps after which a walk opens, such as 3; got 'a'"):
+        call(sample_traces.diamond(), index="a")
+    assert viz.show(sample_traces.diamond(), index=np.int64(2)).index == 2
 
 
 def test_a_window_after_the_last_step_raises_an_error():

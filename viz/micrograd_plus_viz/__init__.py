@@ -44,8 +44,9 @@ class WalkPlayer:
     """Notebook output that shows a walk as a player."""
 
     def __init__(self, trace: Any, start: int = 0, index: int = 0, program: Any = None) -> None:
+        self.index = window.check_index(index)
         loop = timeline.load_film(trace) if start == 0 else None
-        (self.trace, self.note), self.index = (loop, None) if loop else window.load_window(trace, start), index
+        self.trace, self.note = (loop, None) if loop else window.load_window(trace, start)
         if program is not None:
             self.trace = self.trace | {"written": str(getattr(program, "source", program))}
 
@@ -70,6 +71,7 @@ class Drawing:
             if rest:
                 self.alt += f": steps 1 to {len(trace['steps'])} of {trace['total']}, and the nodes that they use"
         else:
+            index = window.check_index(index)
             trace, _ = window.load_steps(trace, [index])
             self.svg, self.alt = film.step_svg(trace, index, dark=dark)
         self.dot = dot.source(trace)
@@ -294,6 +296,7 @@ def save(
     if suffix == ".json":
         whole = json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False)
         return _write(path, packing.to_bytes(whole))
+    index = None if index is None else window.check_index(index)
     if suffix == ".html":
         if start == 0 and (whole := timeline.load_film(trace)):
             return _write(path, page.document(whole, title, None, index or 0))

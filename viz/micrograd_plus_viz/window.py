@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 from .collector import without_collections
@@ -79,6 +80,14 @@ def load_steps(trace: Any, steps: list[int], start: int = 0, length: int = MOST_
         return normalize(trace_data(trace)), None
     first = min(max(0, min(steps) - AROUND), count - 1)
     return load_window(trace, first, max(steps) - first + AROUND)
+
+
+def check_index(index: Any) -> int:
+    """Return a number of steps as an `int`. Raises TypeError for anything but a whole number."""
+    try:
+        return operator.index(index)
+    except TypeError:
+        raise TypeError(f"index is the number of steps after which a walk opens, such as 3; got {index!r}") from None
 
 
 def unknown_step(trace: Trace, index: int) -> str:
