@@ -54,8 +54,9 @@ SENTENCE = (
     r", which held (?P<held>.+?) before this walk and now holds (?P<now2>NUMBER)STOP|, whose gradient had norm "
     r"(?P<norm>\S+?)(?P<earlier2> before this walk)? and now has norm (?P<norm2>\S+?)STOP)(?P<around>.*)"
 ).replace("NUMBER", NUMBER).replace("STOP", STOP)
-ROUNDING, LARGEST_ROUNDING = " ≈ 0", 1e-4
-"""What a caption says of rounding errors, and how large they are in single precision at most."""
+ROUNDING, LARGEST_ROUNDING, DIVERGES = " ≈ 0", 1e-4, 1e10
+"""What a caption says of rounding errors, and how large they are in single precision at most. They are larger only in a
+program that diverges, to numbers above the last one."""
 FAILURE = re.compile(r"^ (?:The walk ends here|Before this walk, another could not begin) .*", re.DOTALL)
 """What a sentence says of a walk that failed."""
 Finding = tuple[Any, ...]
@@ -616,7 +617,8 @@ def shows_caption(text: str, held: np.ndarray) -> bool:
         return text in (f"{nan + infinite} of {held.size} {'is' if nan + infinite == 1 else 'are'} {word}", word)
     most = abs(held).max(initial=0)
     if text.endswith(ROUNDING):
-        return 0 < most < LARGEST_ROUNDING and shows_caption(text.removesuffix(ROUNDING), held)
+        is_small = 0 < most < LARGEST_ROUNDING or most > DIVERGES
+        return is_small and shows_caption(text.removesuffix(ROUNDING), held)
     start = "up to " if np.iscomplexobj(held) else "±"
     is_right = is_near(text, most, 3) or is_near_in_node(text, most)
     return text == "0" if most == 0 else text.startswith(start) and is_right

@@ -76,7 +76,7 @@ def test_a_complex_entry_is_counted_once_as_infinite_or_nan():
 
 @pytest.mark.parametrize(("line", "forms"), [
     ("(2, 3), has nan", {"has nan", "nan", "(2, 3)"}), ("(2, 3) ±0.4567", {"±0.4567", "(2, 3)"}),
-    ("±0.4567", set()), ("(20, 300)", set()),
+    ("±0.4567", set()), ("(20, 300)", set()), ("(2, 3) up to 0.4567", {"up to 0.4567", "(2, 3)"}),
     ("(2, 3), has nan | has inf", {"has nan | has inf", "nan | inf", "(2, 3)"}),
     ("(2, 3) 1 of 6 is nan", {"1 of 6 is nan", "nan", "(2, 3)"}),
     ("(2, 3) 1 nan, 2 inf of 6", {"1 nan, 2 inf of 6", "1 nan, 2 inf", "(2, 3)"}),
@@ -85,6 +85,12 @@ def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     fit = "((...x) => JSON.stringify(fitText(...x)))"
     shown = {javascript.call(fit, line, 1, room, 11) for room in range(5, 160, 3)}
     assert {line, ""} <= shown <= {line, "", *forms}
+
+
+def test_a_number_with_two_digits_says_once_that_it_is_about():
+    shorten = "((...x) => JSON.stringify(shortenNumber(...x)))"
+    lines = {"grad 0.4567": "grad ≈0.46", "grad ±0.4567": "grad ±0.46", "grad up to 4.567e7": "grad up to 4.6e7"}
+    assert {line: javascript.call(shorten, line, 2) for line in lines} == lines
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "−inf", "−2.5", "1e+20", "nan+nani"])

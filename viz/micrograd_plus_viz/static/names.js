@@ -29,7 +29,7 @@ function breadthOf(text, k, font) {
 // A shape without its dtype, "nan" for "1 of 3 is nan", or a number with two digits.
 const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ [a-z]+\d+/, "")
   : / of \d/.test(line) ? line.replace(/\d+ of \d+ (?:is|are) | of \d+/g, "")
-  : line.replace(/(\u00b1?)(\u2212?)(\d+\.\d{2,})/, (_, sign, minus, digits) => (sign || "\u2248") + minus
+  : line.replace(/(\u00b1|up to )?(\u2212?)(\d+\.\d{2,})/, (_, sign = "\u2248", minus, digits) => sign + minus
     + Number(Number(digits).toPrecision(2))));
 
 // The scale of a picture behind a shape: "\u00b10.5", "has nan" or "1 of 3 is nan".
