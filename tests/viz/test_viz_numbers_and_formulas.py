@@ -87,6 +87,13 @@ def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     assert {line, ""} <= shown <= {line, "", *forms}
 
 
+def test_the_scale_of_a_picture_is_rounded_once():
+    # In a film, entries have four digits.
+    value = {"shape": [2, 10], "dtype": "float64", "data": [10.75, *[1] * 19]}
+    value["statistics"] = {"min": 1, "max": 10.74514}
+    assert javascript.call("((value) => JSON.stringify(scaleText(value)))", value) == "±10.7"
+
+
 def test_a_number_with_two_digits_says_once_that_it_is_about():
     shorten = "((...x) => JSON.stringify(shortenNumber(...x)))"
     lines = {"grad 0.4567": "grad ≈0.46", "grad ±0.4567": "grad ±0.46", "grad up to 4.567e7": "grad up to 4.6e7"}
