@@ -62,9 +62,12 @@ const magnitude = (x) => (Array.isArray(x) ? Math.hypot(...x.map(asNumber)) : as
 const entriesOf = (value) => value?.data ?? value?.cells?.data ?? [];
 // Whether a film has left out the entries of an array, and has only its statistics.
 const isDropped = (value) => Boolean(value.dropped && value.statistics);
-// The sizes of a value's largest entries. Its statistics have more digits than its entries, which would be rounded twice.
-const extremesOf = (value) => (!value || isScalar(value) ? []
-  : value.statistics && value.cells?.keeps !== "mean" ? [value.statistics.min, value.statistics.max] : entriesOf(value));
+// The sizes of a value's largest entries. Statistics have more digits than entries, which would be rounded twice.
+const extremesOf = (value) => {
+  if (!value || isScalar(value)) return [];
+  const { statistics, cells } = value;
+  return statistics && cells?.keeps !== "mean" ? [statistics.min, statistics.max] : entriesOf(value);
+};
 const sizeOf = remembered((value) => extremesOf(value).map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
   .reduce((a, b) => Math.max(a, b), 0));
 // The end of the scale that some values share. Rounding errors are pale: their scale is that of the terms of their sum.
