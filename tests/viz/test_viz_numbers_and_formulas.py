@@ -13,6 +13,7 @@ import micrograd_plus as mg
 from micrograd_plus.tracing.values import number_text
 from micrograd_plus_viz import cells, digits, formula, javascript, walks, words
 from micrograd_plus_viz.formula_functions import meaning_of
+from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.static_files import text
 from micrograd_plus_viz.trace_input import normalize, trace_data
 
@@ -655,3 +656,26 @@ def test_brackets_are_as_high_as_the_fractions_and_matrices_in_them(page, inside
             && getComputedStyle(row).borderLeftWidth)""")
         assert len(drawn) == (kind is not None)
         assert all(width and float(width[:-2]) >= 1 for width in drawn)
+
+
+def test_leaves_that_change_while_values_are_computed_have_their_values_in_walks():
+    page = payload(normalize(sample_traces.diamond()))
+    leaf = next(i for i, node in enumerate(page["nodes"]) if node["kind"] == "leaf")
+    page["early"] = [{"from": 0, "values": {leaf: [None, "7"]}, "gradients": {}}]
+    wanted = [[leaf, page["nodes"][leaf]["value"], page["labels"][leaf][1]]]
+    assert javascript.call("((data) => JSON.stringify(walkOf(data).valuesIn(0)))", page) == wanted
+
+
+def test_a_node_keeps_its_form_whatever_value_it_has_later():
+    x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with mg.record() as trace:
+        (x * 123.456).sum().backward()
+    page = payload(normalize(trace_data(trace)))
+    other = next(node["value"] for node in page["nodes"] if node["kind"] == "application")
+    rooms = javascript.call("""((data, other) => {
+        const placer = makePlacer(data);
+        const before = placer.formOf(0, "stacked").room;
+        data.nodes[0].value = other;
+        return JSON.stringify([before, placer.formOf(0, "stacked").room, makePlacer(data).formOf(0, "stacked").room]);
+    })""", page, other)
+    assert rooms[0] == rooms[1] != rooms[2]

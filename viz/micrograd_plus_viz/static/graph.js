@@ -245,7 +245,7 @@ function drawGraph(data, act, details) {
     else {
       copies[i].push(item);
       item.detail = placer.detailOf(item.part, detail);
-      item.form = nodeForm(data, i, item.detail, 0);
+      item.form = placer.formOf(i, item.detail);
       item.lines = [data.names[i], null, null];
     }
     item.look = [names, item.outlines.length, item.canOpen, item.detail].join();

@@ -69,10 +69,10 @@ function ownValueCaption(data, place) {
 const lastLine = (data, i, held) => held || (data.nodes[i].cut ?? held);
 
 // The size of a node, and the places of its tiles relative to its centre. Numbers are texts without a tile.
-function nodeForm(data, i, detail, head) {
+function nodeForm(data, i, detail, head, place) {
   const { tiles: size, beside, bare } = DETAILS[detail];
   const label = data.labels[i];
-  const value = valueAt(data, data.nodes[i].value);
+  const value = valueAt(data, place);
   const takes = label[2] !== null;
   const slant = data.nodes[i].kind === "output" ? 1.6 : 1;
   const cut = data.nodes[i].cut !== undefined;
@@ -82,7 +82,7 @@ function nodeForm(data, i, detail, head) {
     return { width: (Math.max(6.6 * label[3], head) + 20) * slant, height: LINE * lines + 12, tiles: {} };
   }
   const tile = tileOf(value, size);
-  const caption = Math.max(bare ? 0 : breadthOf(valueCaption(data, data.nodes[i].value), 1, 11),
+  const caption = Math.max(bare ? 0 : breadthOf(valueCaption(data, place), 1, 11),
     takes && !bare ? breadthOf(`grad \u00b10.00000${data.other ? " | \u00b10.00000" : ""}`, 2, 11) : 0,
     cut ? breadthOf(data.nodes[i].cut, 2, 11) : 0);
   const each = Math.max(tile.width, caption);

@@ -26,6 +26,10 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
   const { groups } = data;
   const ways = WAYS.filter(({ detail }) => details.includes(detail));
 
+  // A node keeps its form whatever value it has later.
+  const values = data.nodes.map(({ value }) => value);
+  const formOf = (i, detail, head = 0) => nodeForm(data, i, detail, head, values[i]);
+
   const shapeOf = (part, i) => (part[0] === "g" ? "group" : part[0] === "s" ? "stub" : data.nodes[i].kind);
   const titleOf = (part, i) => (part[0] === "g" ? groups.names[i] : data.names[i]);
 
@@ -56,7 +60,7 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
     const bare = ["named", "short"].includes(detailOf(part, chosen));
     if (part[0] === "g") return bare ? [name + 20, 24] : [Math.max(90, name + 26), 40];
     if (bare) return [Math.max(34, name + 26) * (data.nodes[i].kind === "output" ? 1.6 : 1), 24];
-    const { width, height } = nodeForm(data, i, detailOf(part, chosen), name + (chosen === "bare" ? 14 : 0));
+    const { width, height } = formOf(i, detailOf(part, chosen), name + (chosen === "bare" ? 14 : 0));
     return [width, height];
   }
 
@@ -91,10 +95,10 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
     const there = [Math.max(340, room[0]), Math.max(200, room[1])];
     const ends = links.map(({ a, b }) => [a, b]);
     const parts = [...parents.keys()].filter((part) => part !== "g0");
-    const formOf = memoized((way) => memoized((part) => sizeOfPart(part, way)));
+    const sizeIn = memoized((way) => memoized((part) => sizeOfPart(part, way)));
     const scaleOf = (laid) => Math.min(growthIn(room), (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
     const lay = ({ detail: chosen, ...way }) => {
-      const laid = nestedLayout("g0", children, (part) => parents.get(part), ends, formOf(chosen), there, way);
+      const laid = nestedLayout("g0", children, (part) => parents.get(part), ends, sizeIn(chosen), there, way);
       if (room[0] && !stepping && parts.length <= MOST_WIDENED) widen(laid, parents, scaleOf(laid));
       return { detail: chosen, ...addSides(laid, ends) };
     };
@@ -141,5 +145,5 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
     return best.laid;
   }
 
-  return { place, inOwnFrame, detailOf };
+  return { place, inOwnFrame, detailOf, formOf };
 }

@@ -46,9 +46,11 @@ function walkOf(data) {
     return found === undefined ? begins(at, node) : { place: data.steps[found].after, word };
   };
   const held = (node, k) => endOf(walkAt(Math.max(0, k - 1)), node, k);
-  // The leaves that have another value in a walk than the program began with, each with its value and its text.
+  // The leaves that have another value than the program began with in a walk, or as values are computed, each with its
+  // value and its text in a walk.
   const first = data.nodes.map(({ value }, i) => [value, data.labels[i][1]]);
-  const changed = [...new Set(data.walks.flatMap(({ values }) => Object.keys(values).map(Number)))];
+  const changed = [...new Set([...data.walks, ...data.early ?? []].flatMap(({ values }) => Object.keys(values)))]
+    .map(Number);
   const valuesIn = (at) => changed.map((node) => [node, ...(data.walks[at].values[node] ?? first[node])]);
   // While values are computed, leaves and results that keep a gradient have what they had as the value was computed.
   const early = (upTo) => {
