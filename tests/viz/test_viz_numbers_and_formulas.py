@@ -658,7 +658,7 @@ def test_brackets_are_as_high_as_the_fractions_and_matrices_in_them(page, inside
         assert all(width and float(width[:-2]) >= 1 for width in drawn)
 
 
-def test_leaves_that_change_while_values_are_computed_have_their_values_in_walks():
+def test_walks_have_their_own_values_after_values_are_shown():
     page = payload(normalize(sample_traces.diamond()))
     leaf = next(i for i, node in enumerate(page["nodes"]) if node["kind"] == "leaf")
     page["early"] = [{"from": 0, "values": {leaf: [None, "7"]}, "gradients": {}}]
