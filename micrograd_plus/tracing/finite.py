@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .parts import Step, TraceNode
-from .values import Stored, array_of, host_array, is_finite_float, np
+from .values import Stored, array_of, count_not_finite, host_array, is_finite_float, np
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
@@ -72,7 +72,7 @@ def _odd_entries(value: Any) -> OddEntries | None:
     array = host_array(value)
     if array.dtype.kind not in "fc" or (finite := np.isfinite(array)).all():
         return None
-    return OddEntries(_first_index(~finite), int(np.isnan(array).sum()), int(np.isinf(array).sum()))
+    return OddEntries(_first_index(~finite), *count_not_finite(array))
 
 
 def _first_index(mask: Any) -> tuple[int, ...] | None:

@@ -150,6 +150,12 @@ class ValueTable:
         return self._indices[key]
 
 
+def count_not_finite(array: Any) -> tuple[int, int]:
+    """Return how many entries are nan, and how many are infinite: complex ones by their size."""
+    sizes = np.abs(array) if array.dtype.kind == "c" else array
+    return (int(np.isnan(sizes).sum()), int(np.isinf(sizes).sum())) if sizes.dtype.kind == "f" else (0, 0)
+
+
 def value_to_dict(value: Any) -> dict[str, Any]:
     """Return a value as plain data: entries in row-major order, with nan and infinity as text."""
     if is_finite_float(value):
@@ -158,7 +164,7 @@ def value_to_dict(value: Any) -> dict[str, Any]:
     array = host_array(value)
     in_full = array.size <= MOST_IN_FULL
     with mute_warnings():
-        nan, inf = (int(test(array).sum()) if array.dtype.kind in "fc" else 0 for test in (np.isnan, np.isinf))
+        nan, inf = count_not_finite(array)
         summary = statistics(array, nan or inf)
     return {
         "shape": list(array.shape),

@@ -266,7 +266,7 @@ class Truth:
             if part[word] is not None and not is_brief(part[word], array(held)):
                 yield "sentence", word, said, held
         for word, held in (("norm", step.before), ("norm2", step.after)):
-            if part[word] is not None and not is_near(part[word], np.linalg.norm(array(held))):
+            if part[word] is not None and not is_near(part[word], np.linalg.norm(abs(array(held)))):
                 yield "sentence", word, said, held
         told = {
             "hook": part["hook"] is not None, "first": "the first gradient" in part["rest"],
@@ -541,7 +541,7 @@ def is_brief(text: str, held: np.ndarray | None) -> bool:
         return False
     if not np.isfinite(held).all():
         return found[2] == ("nan" if np.isnan(abs(held)).any() else "inf")
-    return found[2] is not None and is_near(found[2], np.linalg.norm(held))
+    return found[2] is not None and is_near(found[2], np.linalg.norm(abs(held)))
 
 
 def shows_tile(tile: Any, held: np.ndarray | None) -> bool:
@@ -662,7 +662,7 @@ def says_number(text: str, held: np.ndarray, is_number: Callable[[str, float], b
         return is_number(number, held.item()) if held.size == 1 else shows_caption(number, held)
     if not np.isfinite(held).all():
         return number == ("nan" if np.isnan(abs(held)).any() else "inf")
-    return held.size > 1 and is_number(number, np.linalg.norm(held))
+    return held.size > 1 and is_number(number, np.linalg.norm(abs(held)))
 
 
 def says_gradient(label: str, held: np.ndarray | None) -> bool:

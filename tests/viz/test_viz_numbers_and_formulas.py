@@ -10,7 +10,7 @@ import pytest
 import sample_traces
 
 import micrograd_plus as mg
-from micrograd_plus.tracing.values import number_text
+from micrograd_plus.tracing.values import number_text, value_to_dict
 from micrograd_plus_viz import cells, digits, formula, javascript, walks, words
 from micrograd_plus_viz.formula_functions import meaning_of
 from micrograd_plus_viz.payload import payload
@@ -679,3 +679,22 @@ def test_a_node_keeps_its_form_whatever_value_it_has_later():
         return JSON.stringify([before, placer.formOf(0, "stacked").room, makePlacer(data).formOf(0, "stacked").room]);
     })""", page, other)
     assert rooms[0] == rooms[1] != rooms[2]
+
+
+def test_all_entries_of_a_large_array_that_are_not_finite_are_counted():
+    array = np.ones((100, 100))
+    array[3, :50], array[5, 0] = np.nan, np.inf
+    assert cells.count_not_finite(value_to_dict(array)) == {"nan": 50, "inf": 1}
+    mixed = value_to_dict(np.array([complex(math.nan, math.inf), complex(math.nan, 0.0)]))
+    assert cells.count_not_finite(mixed) == {"nan": 1, "inf": 1}, "an entry is infinite or nan as its size"
+
+
+def test_a_gradient_that_no_walk_brings_has_its_line_while_values_are_computed():
+    x = mg.tensor(2.0, requires_grad=True)
+    x.grad = mg.tensor(5.0)
+    with mg.record() as trace:
+        x * 3.0
+        x.grad = None
+    page = payload(normalize(trace_data(trace)))
+    assert page["labels"][0][2] == ""
+    assert page["values"][page["early"][0]["gradients"][0]]["data"] == [5.0]

@@ -69,15 +69,16 @@ def page_value(value: Trace, most: int = CELLS) -> Trace:
 
 
 def count_not_finite(value: Trace) -> Trace | None:
-    """Return the numbers of nan and infinite entries, or None if all are finite."""
+    """Return the numbers of nan and infinite entries, or None if all are finite. Of a value that does not count them,
+    only the entries that it has are counted."""
     if counted := value.get("odd"):
         return counted
-    if value.get("nan") == value.get("inf") == 0:
-        return None
-    data = value["data"] or (_cells(value) or {"data": []})["data"]
-    suspects = [entry if isinstance(entry, list) else [entry] for entry in data if isinstance(entry, (str, list))]
-    sizes = [math.hypot(*map(float, parts)) for parts in suspects]
-    nans, infinities = sum(map(math.isnan, sizes)), sum(map(math.isinf, sizes))
+    nans, infinities = value.get("nan"), value.get("inf")
+    if nans is None or infinities is None:
+        data = value["data"] or (_cells(value) or {"data": []})["data"]
+        suspects = [entry if isinstance(entry, list) else [entry] for entry in data if isinstance(entry, (str, list))]
+        sizes = [math.hypot(*map(float, parts)) for parts in suspects]
+        nans, infinities = sum(map(math.isnan, sizes)), sum(map(math.isinf, sizes))
     return {"nan": nans, "inf": infinities} if nans or infinities else None
 
 

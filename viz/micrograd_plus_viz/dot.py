@@ -11,7 +11,7 @@ from typing import NamedTuple
 import graphviz
 
 from .flow import words_of_cut
-from .journal import walk_states
+from .journal import changes_before_values, walk_states
 from .trace_input import Trace
 from .walks import IN_A_NODE, Change, NodeValue, changes, start_nodes
 from .words import breadth, edges, names, norm, not_finite, scalar, shape, single_line, truncate
@@ -82,7 +82,8 @@ def value_line(trace: Trace, place: int | None) -> str | None:
 
 
 def final_labels_and_widths(trace: Trace) -> tuple[list[Label], list[float]]:
-    """Return the final text of every node, and the width of its widest line over all steps."""
+    """Return the final text of every node, and the width of its widest line over all steps, and while values are
+    computed."""
     every = list(changes(trace))
     written = labels(trace, every)
     broadest = [max(map(breadth, label.lines())) for label in written]
@@ -92,6 +93,12 @@ def final_labels_and_widths(trace: Trace) -> tuple[list[Label], list[float]]:
     for each in every:
         if each.holds is not None:
             broadest[each.node] = max(broadest[each.node], breadth(gradient_line(trace, each.holds)))
+    for _, changed in changes_before_values(trace):
+        for node, place in changed.gradients.items():
+            if place is not None:
+                written[node] = written[node]._replace(gradient=written[node].gradient or "")
+                line = gradient_line(trace, NodeValue(place, "backward"))
+                broadest[node] = max(broadest[node], breadth(line))
     if "widest" in trace:
         broadest = [*map(max, broadest, trace["widest"])]
     return written, broadest
