@@ -77,6 +77,8 @@ def _is_rounding_of_rule(values: list[Trace], step: Trace, arrived: list[int], s
     if not 0 < _largest(values[sent]) <= limit:
         return False
     entries, alike = values[sent]["data"], []
+    if entries and _are_selected(entries, [values[place]["data"] or () for place in arrived]):
+        return False
     for name, place in step["reads"].items():
         value = None if place is None or name.startswith("upstream") else values[place]
         if value and value["data"] and entries and value["shape"] == values[sent]["shape"]:
@@ -85,6 +87,12 @@ def _is_rounding_of_rule(values: list[Trace], step: Trace, arrived: list[int], s
             limit *= min(1.0, _largest(value))
     sizes = [_size(x) for x in entries] if entries else [_largest(values[sent])]
     return all(x <= limit * math.prod(min(1.0, _size(data[k])) for data in alike) for k, x in enumerate(sizes))
+
+
+def _are_selected(entries: list[Any], arrived: list[Any]) -> bool:
+    """Return whether each entry is 0 or has arrived as it is, so that no sum can have made it."""
+    known = {repr(entry) for each in arrived for entry in each}
+    return all(_size(entry) == 0 or repr(entry) in known for entry in entries)
 
 
 def _largest(value: Trace) -> float:
