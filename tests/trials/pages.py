@@ -57,6 +57,7 @@ SENTENCE = (
 ROUNDING, LARGEST_ROUNDING, DIVERGES = " ≈ 0", 1e-4, 1e10
 """What a caption says of rounding errors, and how large they are in single precision at most. They are larger only in a
 program that diverges, to numbers above the last one."""
+ANY_SENTENCE = re.compile(SENTENCE.format("(?P<sender>.+?)", "(?P<receiver>.+?)"))
 FAILURE = re.compile(r"^ (?:The walk ends here|Before this walk, another could not begin) .*", re.DOTALL)
 """What a sentence says of a walk that failed."""
 Finding = tuple[Any, ...]
@@ -75,6 +76,17 @@ def run(case: int) -> str:
         ways = {"back": case % 10 == 0, "early": case % 8 == 0}
         found = differences(trace, witness, nodes) or [*page_differences(trace, **ways)]
     return SAME if not found else f"another number: {found[0]}"
+
+
+def parts_of_sentence(said: str, names: list[str]) -> re.Match[str] | None:
+    """Return the parts of a step's sentence about two names; None if it is about others.
+
+    A pattern is compiled only for names which themselves have words of a sentence.
+    """
+    part = ANY_SENTENCE.fullmatch(said)
+    if part and [part[each].removeprefix("the number ") for each in ("sender", "receiver")] == names:
+        return part
+    return re.fullmatch(SENTENCE.format(*(f"(?:the number )?{re.escape(name)}" for name in names)), said)
 
 
 @cache
@@ -256,8 +268,8 @@ class Truth:
         step, place = self.trace.steps[done - 1], self.place_of()
         count = len(self.trace.walks)
         start = f"Step {done} of {len(self.trace.steps)}{f', walk {step.walk + 1} of {count}' if count > 1 else ''}. "
-        names = [f"(?:the number )?{re.escape(self.names[place[node]])}" for node in (step.node, step.target)]
-        part = re.fullmatch(re.escape(start) + SENTENCE.format(*names), said)
+        names = [self.names[place[node]] for node in (step.node, step.target)]
+        part = parts_of_sentence(said.removeprefix(start), names) if said.startswith(start) else None
         if part is None:
             yield "sentence", said, start, names
             return
