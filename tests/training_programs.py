@@ -247,6 +247,25 @@ class Rivals(Program):
             self.handles.pop().remove()
 
 
+class States(Program):
+    """A random training program with a state that each round reads and leaves to the next without its graph, as a
+    recurrent network that learns from one part of a text after another."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.state = mg.tensor(np.zeros((2, 3)))
+
+    def forward(self):
+        state = self.state.detach()
+        for value in self.leaves.values():
+            state = mg.tanh(state + self.vary(value))
+            self.register_hooks(state)
+        if state.node is None:
+            state = state * self.leaf()
+        self.state = state.detach() if self.chance(0.5) else state
+        return (state * state).sum()
+
+
 class Arrays(Program):
     """A random training program of arrays with up to four axes, some of them complex: parts of arrays, operations with
     several results, lists that change after they were joined, and results that keep their gradients."""
@@ -511,7 +530,7 @@ def fail(gradient):
     raise ValueError("deliberate")
 
 
-KINDS = (Program, Layers, Scalars, Rivals, Arrays)
+KINDS = (Program, Layers, Scalars, Rivals, Arrays, States)
 FAMILIES = [family for kind in KINDS for family in (kind, type(f"{kind.__name__}Loop", (Loop, kind), {}))]
 """Kinds of programs, which take turns: rounds that differ, and rounds that do the same."""
 

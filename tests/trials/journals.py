@@ -9,7 +9,7 @@ import micrograd_plus as mg
 from journal_witness import array, differences, same, second_run_differences, states_of
 from micrograd_plus_viz.cells import DIGITS, WRITTEN
 from micrograd_plus_viz.payload import payload
-from micrograd_plus_viz.rounds import LoopGraph
+from micrograd_plus_viz.rounds import Loop, find_loop
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
 from training_programs import make_program
@@ -87,7 +87,7 @@ def film_differences(trace: Any) -> list[tuple[Any, ...]]:
     if film is None:
         return []
     page, states, at = payload(film), list(states_of(trace)), 0
-    _, orders = rounds_of(trace)
+    orders = loop_of(trace).orders
     begins = [place + 1 for place, entry in enumerate(trace.journal) if entry.kind == "begin"]
     each_begins = begins[:: len(begins) // film["film_rounds"]]
     for number, moments in enumerate(page["film"]["moments"]):
@@ -106,11 +106,9 @@ def film_differences(trace: Any) -> list[tuple[Any, ...]]:
     return []
 
 
-def rounds_of(trace: Any) -> tuple[Any, Any]:
-    """Return the steps of each round of a trace's film, and its nodes in the order in which the film has them."""
-    graph = LoopGraph(normalize(trace_data(trace)))
-    ranges = graph.find_rounds()
-    return ranges, graph.match_nodes(ranges) or graph.match_nodes(ranges, with_dead=False)
+def loop_of(trace: Any) -> Loop:
+    """Return the rounds of a trace's film."""
+    return find_loop(normalize(trace_data(trace)))
 
 
 def moment_differences(page: Any, moment: Any, nodes: dict[str, int], state: Any) -> list[tuple[Any, ...]]:

@@ -26,7 +26,7 @@ from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
 
 from .harness import SAID, SAME
-from .journals import record_program, rounds_of
+from .journals import loop_of, record_program
 
 MINUS = "−"
 CHANGES = {
@@ -384,7 +384,8 @@ class FilmTruth(Truth):
 
     def __init__(self, trace: Any, data: Any):
         super().__init__(trace, data)
-        self.ranges, self.orders = rounds_of(trace)
+        loop, self.ranges, self.orders = loop_of(trace)
+        self.computed = {at for at, node in enumerate(loop["nodes"]) if node["kind"] != "leaf"}
         self.reached = [0]
         """Places in the journal that the last moment may have been at: the state can be the same at several."""
 
@@ -401,7 +402,7 @@ class FilmTruth(Truth):
                  *(each["word"] for each in moments["before"][moments["forward"] :]), "backward",
                  *(each["word"] for each in moments["after"])]  # fmt: skip
         if at == moments["forward"]:
-            made = [node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf"]
+            made = [node for node in self.orders[number] if node in self.computed]
             computed = self.place_computing(min(made))
             self.reached = sorted({max(each, computed) for each in self.reached})
             early = int(re.match(r"value (\d+) of", state["counter"])[1])

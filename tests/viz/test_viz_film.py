@@ -309,6 +309,22 @@ def test_a_node_has_its_name_in_every_round_or_that_of_each():
     assert [sum("images[" in name for name in names) for names in titles] == [1] * 3
 
 
+def test_a_state_that_rounds_detach_is_a_leaf_in_each():
+    w, state = mg.tensor([0.5, -1.0], requires_grad=True), mg.tensor([0.1, 0.2])
+    read = []
+    with mg.record() as trace:
+        for _ in range(3):
+            state = state.detach()
+            read.append(state.tolist())
+            state = mg.tanh(state * w + 1.0)
+            state.sum().backward()
+    film = timeline.load_film(trace)
+    of_rounds = [[node for node in each.part["nodes"] if "detach" in node["title"]] for each in film["film"]]
+    assert [[(node["kind"], film["values"][node["value"]]["data"]) for node in nodes] for nodes in of_rounds] == [
+        [("leaf", each)] for each in read
+    ]
+
+
 def test_rounds_that_swap_their_parameters_make_no_film():
     one, other, third = (mg.tensor(x, requires_grad=True) for x in (2.0, 3.0, 4.0))
     traces = []

@@ -67,6 +67,34 @@ class Round(NamedTuple):
 # Finding rounds -------------------------------------------
 
 
+class Loop(NamedTuple):
+    """A trace, the steps of each round of its loop, and the nodes of each round in the order of the first one's."""
+
+    trace: Trace
+    ranges: list[tuple[int, int]]
+    orders: list[list[int]]
+
+
+def find_loop(trace: Trace) -> Loop | None:
+    """Return the rounds of a training loop; None if the walks of a trace repeat nothing.
+
+    A state that one round detaches for the next is a leaf of the next, as the state of the first round is.
+    """
+    ranges = LoopGraph(trace).find_rounds()
+    if ranges is None:
+        return None
+    for each in (trace, _with_detached_leaves(trace)):
+        graph = LoopGraph(each)
+        if orders := graph.match_nodes(ranges) or graph.match_nodes(ranges, with_dead=False):
+            return Loop(each, ranges, orders)
+    return None
+
+
+def _with_detached_leaves(trace: Trace) -> Trace:
+    as_leaf = {"kind": "leaf", "op": None, "inputs": [], "dead": False, "cut": None}
+    return trace | {"nodes": [node | as_leaf if node["cut"] == "detach" else node for node in trace["nodes"]]}
+
+
 class LoopGraph:
     """The walks of a trace and the nodes that they use."""
 

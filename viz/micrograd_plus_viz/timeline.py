@@ -14,7 +14,7 @@ from .alike_steps import AlikeSteps
 from .collector import without_collections
 from .deltas import delta_code
 from .dot import gradient_line, value_line
-from .rounds import MOST_WALKS, LoopGraph, Moment, Round, make_rounds, shown_rounds
+from .rounds import MOST_WALKS, Moment, Round, find_loop, make_rounds, shown_rounds
 from .trace_input import Trace, normalize, trace_data
 from .walks import NodeValue
 
@@ -43,13 +43,10 @@ def load_film(trace: Any) -> Trace | None:
 
 
 def _film(trace: Trace) -> Trace | None:
-    graph = LoopGraph(trace)
-    ranges = graph.find_rounds()
-    if ranges is None:
+    found = find_loop(trace)
+    if found is None or len(found.orders) > MOST_ROUNDS:
         return None
-    orders = graph.match_nodes(ranges) or graph.match_nodes(ranges, with_dead=False)
-    if orders is None or len(orders) > MOST_ROUNDS:
-        return None
+    trace, ranges, orders = found
     rounds = [*make_rounds(trace, ranges, orders, shown_rounds(len(ranges)))]
     widths = [widths_of_round for *_, (_, widths_of_round) in rounds]
     first = rounds[0].part
