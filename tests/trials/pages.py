@@ -358,7 +358,8 @@ class Truth:
         names = [self.names[place[entry.node]] if entry.node in place else None if entry.node is not None
                  else entry.name or "a value" for entry in group]  # fmt: skip
         if any(name is None for name in names):
-            names = [self.trace.nodes[entry.node].title for entry in group]
+            titles = self.trace.nodes
+            names = [entry.name or "a value" if entry.node is None else titles[entry.node].title for entry in group]
         names = [*dict.fromkeys(f"{name}.grad" if (entry.kind, entry.of) == ("write", "gradient") else name
                                 for name, entry in zip(names, group, strict=True))]  # fmt: skip
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""

@@ -196,6 +196,24 @@ def test_rounds_curves_and_parameter_are_on_one_screen_with_the_stage(page, tmp_
         assert box["y"] + box["height"] <= 720
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 420, 620, 768, 890, 1280])
+def test_no_number_of_a_round_is_cut(page, tmp_path, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(viz.save(network(9), tmp_path / "film.html").as_uri())
+    page.get_by_label("round ›").click()
+    cut = page.evaluate("""() => {
+      const readout = document.querySelector("#walk").shadowRoot.querySelector(".readout");
+      const edge = readout.getBoundingClientRect().right;
+      return [...readout.querySelectorAll(".key")].filter((key) => {
+        const range = new Range();
+        range.selectNodeContents(key.lastChild);
+        return range.getBoundingClientRect().right > edge + 1;
+      }).map((key) => key.textContent);
+    }""")
+    assert cut == []
+
+
 def test_two_hundred_rounds_fit_a_megabyte_and_the_page_says_what_is_missing(tmp_path):
     film = timeline.load_film(network(200, rows=32, width=16))
     rounds = film["film"]
