@@ -306,6 +306,10 @@ class Truth:
         """Return the place of each node on the page."""
         return {node: place for place, node in self.order.items()}
 
+    def name_of(self, node: int) -> str:
+        """Return what the page calls a node of the trace."""
+        return self.names[self.place_of()[node]]
+
     def check_around(self, text: str, done: int) -> Iterator[Finding]:
         """Yield what a sentence says wrongly about what happened around a walk."""
         step, each = self.trace.steps[done - 1], self.trace.walks[self.trace.steps[done - 1].walk]
@@ -354,12 +358,7 @@ class Truth:
         if group[0].kind == "draw":
             told = clause(group)
             return text[len(told) :] if text.lower().startswith(told.lower()) else None
-        place = self.place_of()
-        names = [self.names[place[entry.node]] if entry.node in place else None if entry.node is not None
-                 else entry.name or "a value" for entry in group]  # fmt: skip
-        if any(name is None for name in names):
-            titles = self.trace.nodes
-            names = [entry.name or "a value" if entry.node is None else titles[entry.node].title for entry in group]
+        names = [entry.name or "a value" if entry.node is None else self.name_of(entry.node) for entry in group]
         names = [*dict.fromkeys(f"{name}.grad" if (entry.kind, entry.of) == ("write", "gradient") else name
                                 for name, entry in zip(names, group, strict=True))]  # fmt: skip
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
@@ -425,6 +424,13 @@ class FilmTruth(Truth):
             if path[0] == "names":
                 names[path[1]] = of_rounds[number]
         return names
+
+    def name_of(self, node: int) -> str:
+        if node in (place := self.place_of()):
+            return self.names[place[node]]
+        found = ((number, order.index(node)) for number, order in enumerate(self.orders) if node in order)
+        number, at = next(found, (None, None))
+        return self.trace.nodes[node].title if number is None else f"{self.names_in(number)[at]} of round {number + 1}"
 
     def check_moment(self, state: Any, shown: Any, word: str) -> Iterator[Finding]:
         """Yield what is wrong at a change: it must be the next one in the journal."""

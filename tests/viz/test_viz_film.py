@@ -436,6 +436,19 @@ def test_sentences_of_steps_leave_to_moments_what_happened_after_them():
     assert [moment.word for each in film["film"] for moment in each.after] == ["step", "step"]
 
 
+def test_a_moment_says_of_which_other_round_a_node_is():
+    w, kept = mg.tensor([1.0, 2.0], requires_grad=True), []
+    with mg.record() as trace:
+        for _ in range(2):
+            y = w * 3.0
+            kept.append(y.retain_grad())
+            y.sum().backward()
+            for each in reversed(kept):
+                each.grad = np.ones(2)
+    ((_, say),) = moments_of(trace)
+    assert say == "The program set the gradient of multiply (y), multiply (y) of round 1."
+
+
 def test_changes_by_hand_have_their_lines_or_a_short_word():
     w, b = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor(0.5, requires_grad=True)
     with mg.record() as trace:

@@ -272,6 +272,21 @@ class _NamesInRounds:
         return names
 
 
+class _NamesOutside(dict[int, str]):
+    """The names of nodes in a round that is not theirs: `h of round 2`."""
+
+    def __init__(self, trace: Trace, orders: list[list[int]], round_names: _NamesInRounds):
+        super().__init__()
+        self.orders, self.round_names, self.given = orders, round_names, words.names(trace)
+
+    def __missing__(self, node: int) -> str:
+        number, order = next(((n, each) for n, each in enumerate(self.orders, 1) if node in each), (0, []))
+        self[node] = self.given[node]
+        if order:
+            self[node] = f"{self.round_names.titles(order)[order.index(node)]} of round {number}"
+        return self[node]
+
+
 class _Formulas:
     """The formulas of all rounds, with the names that nodes have in a round: `tanh (net.1)`, not `tanh (net.1) #7`.
 
@@ -328,7 +343,7 @@ class _Between:
         self.gradients = {each["node"]: each["value"] for each in trace["starts"]}
         self.entries = 0
         self.early: list[tuple[int, LeafStates]] = []
-        self.names = dict(enumerate(words.names(trace)))
+        self.names_outside = _NamesOutside(trace, orders, round_names)
         entries = trace["journal"]
         begins = {entry["walk"]: at for at, entry in enumerate(entries) if entry["kind"] == "begin"}
         ends = {entry["walk"]: at for at, entry in enumerate(entries) if entry["kind"] == "end"}
@@ -405,7 +420,7 @@ class _Between:
         return [*before, *self._moments_of(entries[forward:], place)], len(before)
 
     def _moments_of(self, entries: list[Trace], place: dict[int, int]) -> Iterator[Moment]:
-        names = ChainMap(dict(zip(place, self.round_names.titles([*place]), strict=True)), self.names)
+        names = ChainMap(dict(zip(place, self.round_names.titles([*place]), strict=True)), self.names_outside)
         brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
         for group in journal.gather(entries):
             for entry in group:
