@@ -295,6 +295,19 @@ def test_a_hook_that_is_no_function_has_its_name_and_line():
         "def __call__(self, gradient):", "def scale(factor, gradient):", "w.sum().backward()"]  # fmt: skip
 
 
+def test_draws_one_after_the_other_are_said_once_for_each_cause():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record() as trace:
+        y = x
+        for _ in range(3):
+            y = nn.functional.dropout(y) + mg.random.normal(size=2)
+        y.sum().backward()
+    said = ["dropout draws random numbers", "normal draws random numbers"]
+    assert [line.strip() for line in str(trace).split("\n") if "random numbers" in line] == said
+    step, *_ = payload(normalize(trace_data(trace)))["steps"]
+    assert "Before this walk, dropout drew random numbers; normal drew random numbers." in step["say"]
+
+
 def test_a_layer_that_is_made_in_a_record_draws_its_numbers():
     x = mg.tensor([1.0, 2.0])
     with mg.record() as trace:

@@ -65,7 +65,8 @@ def change_sentences(trace: TraceParts, entries: Iterable[JournalEntry]) -> Iter
 
 
 def gather_changes(entries: Iterable[JournalEntry]) -> list[list[JournalEntry]]:
-    """Return the entries of a journal in groups: changes of one kind by one cause, and what a loop changes in turn.
+    """Return the entries of a journal in groups: changes of one kind by one cause, draws one after the other, and what
+    a loop changes in turn.
 
     A loop comes back to its lines. So when a line changes something by hand as it did before, all changes since then
     are one group: `for p in parameters: p.data -= p.grad; p.grad = None` is one. Calls of optimisers are not by hand.
@@ -75,7 +76,7 @@ def gather_changes(entries: Iterable[JournalEntry]) -> list[list[JournalEntry]]:
     group_of_line: dict[tuple[Any, ...], int] = {}
     last = None
     for entry in entries:
-        kind, cause = entry.kind, (entry.kind, entry.by)
+        kind, cause = entry.kind, (entry.kind, None if entry.kind == "draw" else entry.by)
         line = *cause, *((site.file, site.line) for site in entry.lines)
         at = max(0, len(groups) - 1)
         if kind != "compute":

@@ -189,7 +189,8 @@ def sentences(
 
 
 def gather(entries: Iterable[Trace]) -> list[list[Trace]]:
-    """Return entries in groups: changes of one kind by one cause, and what a loop changes in turn.
+    """Return entries in groups: changes of one kind by one cause, draws one after the other, and what a loop changes in
+    turn.
 
     A loop comes back to its lines. So when a line changes something by hand as it did before, all changes since then
     are one group. The engine groups changes in the same way when it prints a trace.
@@ -198,7 +199,7 @@ def gather(entries: Iterable[Trace]) -> list[list[Trace]]:
     group_of_line: dict[tuple[Any, ...], int] = {}
     last = None
     for entry in entries:
-        kind, cause = entry["kind"], (entry["kind"], entry["by"])
+        kind, cause = entry["kind"], (entry["kind"], None if entry["kind"] == "draw" else entry["by"])
         at = max(0, len(groups) - 1)
         if kind != "compute":
             if kind not in BY_HAND:
