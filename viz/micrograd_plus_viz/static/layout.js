@@ -85,7 +85,7 @@ function inRows(layers, height, sizeOf, across, room, gap, readerOf) {
   // A room that is higher than wide has room for rows, in which all digits are readable.
   const isHigh = room[0] < NARROW || room[1] > room[0];
   const least = isHigh || scaleOf(one) < SMALL * most ? 1 : 2;
-  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < most && layers.length > least * rows; rows += 1) {
+  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < most && layers.length >= least * rows; rows += 1) {
     for (const [width, over] of [[one.width / rows, 0.5], [Math.max(widest, one.width / rows), 0.5], [widest, 0]]) {
       const lay = (readers) => stackRows(cutInRows(layers, sizeOf, across, width, over, readers)
         .map((row) => placesInFrame(row, height, sizeOf, across)), BETWEEN_ROWS * Math.max(0.6, gap));

@@ -58,7 +58,7 @@ function formsOf(line, k, inOwn = false) {
 function formsOfName(name, inOwn, count) {
   const given = /^([\w.]+) \(([^()]+)\)$/.exec(name);
   if (!given && /[()\s]/.test(name)) return [...new Set([name, name.replace(MODULE, "")])];
-  if (given && inOwn) return [name, given[1]];
+  if (given && inOwn) return [name, given[1], ...count ? shortWords(given[1]) : []];
   if (!given && count && !name.includes(".")) return [name, ...shortWords(name)];
   const path = given ? given[2] : name;
   const parts = path.split(".");
