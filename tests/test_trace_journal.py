@@ -526,8 +526,9 @@ def test_a_leaf_that_is_frozen_before_its_walk_begins_empty():
         x.requires_grad = False
         product.backward()
 
-    lines, _ = record_lines(program)
+    lines, trace = record_lines(program)
     assert x.grad is None
+    assert [entry.node for entry in trace.journal if entry.kind == "accumulate"] == [0, 1, 1]
     assert [line for line in lines if "gradient of x" in line] == ["requires_grad clears the gradient of x"]
     assert "3. multiply (product) sends 3 to x (a)" in lines
 

@@ -219,3 +219,16 @@ def test_a_trace_without_a_second_walk_has_only_the_first():
     assert [step.rule for step in trace.steps] == ["multiply.a", "multiply.b", "multiply.a", "multiply.b"]
     assert x.grad.requires_grad
     assert mg.grad(mg.grad(lambda x: x * x * x))(2.0).item() == 12.0
+
+
+def test_a_frozen_leaf_keeps_no_gradient_and_its_node():
+    w, seen = mg.tensor(2.0, requires_grad=True), []
+    node, y = w.node, w * 3.0
+    w.register_post_accumulate_grad_hook(seen.append)
+    w.requires_grad_(False)
+    y.backward()
+    assert (w.grad, w.requires_grad, seen) == (None, False, [])
+    w.requires_grad_(True)
+    assert (w.grad, w.node) == (None, node)
+    y.backward()
+    assert (w.grad.item(), seen) == (3.0, [w])

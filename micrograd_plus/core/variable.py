@@ -26,9 +26,8 @@ class Node:
     """One application of an operation.
 
     `vjp` sends an upstream gradient to `parents` (None for an input without a gradient). `saved` holds the values that
-    rules read, in the order of `op.saves`, and is None once freed. `shape_dtype` is the shape and dtype of the value
-    and of its gradient (one pair per output if there are several). `created` is the creation number. `grad` and `hooks`
-    exist only after a user asked for them.
+    rules read, in the order of `op.saves`, and is None once freed. `shape_dtype` belongs to the value and its gradient
+    (one pair for each output). `created` is the creation number. `grad` and `hooks` exist once a user asked for them.
     """
 
     __slots__ = ("__weakref__", "created", "grad", "hooks", "parents", "saved", "shape_dtype", "vjp")
@@ -48,30 +47,31 @@ class Node:
 
 
 class Leaf(Node):
-    """Node of a variable that the user made with `requires_grad`; its gradients add up in `grad`."""
+    """Node of a variable that the user made with `requires_grad`; its gradients add up in `grad` until it is frozen."""
 
-    __slots__ = ("after_accumulation", "version")
+    __slots__ = ("after_accumulation", "is_frozen", "version")
 
     after_accumulation: dict[Any, Callable[..., Any]]
 
     def __init__(self, shape: tuple[int, ...], dtype: Any):
         self.vjp, self.parents, self.saved, self.grad = None, (), (), None
-        self.created, self.version, self.shape_dtype = clock(), 0, (shape, dtype)
+        self.created, self.version, self.shape_dtype, self.is_frozen = clock(), 0, (shape, dtype), False
 
 
 class Variable:
     """An array and the node that it came from; `node` is None if the variable needs no gradient.
 
-    `is_fast` is True if compiled code may use the array directly: it holds real numbers, is on the CPU, and is not lent
-    to the user. While `is_lent`, the user may write into the array at any time. `origin` says where a view comes from.
+    `is_fast` is True if compiled code may use the array: it holds real numbers, is on the CPU and not lent to the user,
+    who may write into it while `is_lent`. `origin` says where a view comes from, `frozen` is the node of a frozen leaf.
     """
 
-    __slots__ = ("__weakref__", "_data", "is_fast", "is_lent", "label", "node", "origin")
+    __slots__ = ("__weakref__", "_data", "frozen", "is_fast", "is_lent", "label", "node", "origin")
 
     public: Any = None  # the class that users hold; the `tensor` package sets it to `Tensor`
 
     _data: Array
     node: Node | None
+    frozen: Leaf
     is_fast: bool
     is_lent: bool
     origin: tuple[ref[Any], Any, Any, Any] | tuple[ref[Any], Any, Any, Any, int] | None

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from _thread import RLock
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 from weakref import ref
 
 from ..backends import devices
@@ -41,7 +41,7 @@ class GradientMethods(ReadingMethods):
         """Whether a gradient is wanted.
 
         It may be set, on tensors that you made. A result wants one where gradients are wanted and one of its inputs
-        does.
+        does. While it is False, walks through earlier results leave `.grad` alone.
 
         Returns: True or False.
         Raises: as it is set, RuntimeError for a result, TypeError for whole numbers.
@@ -61,11 +61,16 @@ class GradientMethods(ReadingMethods):
                 f"a tensor of {self.dtype} cannot have a gradient: gradients are about small changes; use floats, "
                 f"e.g. mg.tensor(..., dtype=float)"
             )
-        if not wanted and self.node is not None and self.node.grad is not None:
-            if recording.open:
-                notify_change("gradient", self.node, self.node.grad, None, "requires_grad")
-            self.node.grad = None  # a graph may still hold the node
-        set_node(self, Leaf(self.shape, self.dtype) if wanted else None)
+        if wanted:
+            leaf = getattr(self, "frozen", None) or Leaf(self.shape, self.dtype)
+            leaf.is_frozen = False
+            set_node(self, leaf)
+            return
+        leaf = cast("Leaf", self.node)
+        if leaf.grad is not None and recording.open:
+            notify_change("gradient", leaf, leaf.grad, None, "requires_grad")
+        leaf.grad, leaf.is_frozen, self.frozen = None, True, leaf  # a graph may still hold the leaf
+        set_node(self, None)
 
     def requires_grad_(self, wanted: bool = True) -> Self:
         """Set `requires_grad`, and return the tensor.
@@ -323,6 +328,8 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
     grown: list[Any] | None = [] if recording.open else None
     with _growing:
         for leaf, received in found.items():
+            if leaf.is_frozen:
+                continue
             if received.dtype is not leaf.shape_dtype[1]:
                 received = in_dtype(received, leaf)
             before = leaf.grad
@@ -340,7 +347,7 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
     if grown:
         notify_change("accumulate", grown, None, None)
     if nodes_with_hooks:
-        for hook in [hook for leaf in found for hook in hooks_of(leaf, "after_accumulation")]:
+        for hook in [hook for leaf in found if not leaf.is_frozen for hook in hooks_of(leaf, "after_accumulation")]:
             hook()
 
 

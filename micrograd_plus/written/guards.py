@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from types import CellType, FunctionType
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -13,10 +12,9 @@ from ..core.fast import callers
 from ..core.modes import grad_enabled, recording, unfused
 from ..core.runtime.hooks import nodes_with_hooks
 from ..core.runtime.ownership import node_changes
-from ..core.variable import Leaf
 from ..nn.module import Module
 from .ink import open_pages
-from .page import NoGradient, Setting, is_array
+from .page import Setting, is_array
 from .places import MISSING, NUMBERS, Place, entries_of, is_equal, is_same_list
 from .program import Hole
 from .surroundings import Surroundings
@@ -51,7 +49,7 @@ class Guards:
         self.module_changes = Module.changes[0]
         self.nodes = list(getattr(page, "nodes", {}).values())
         self.node_changes = node_changes[0]
-        self.page, self.spaces = page, list[dict[str, Any]]()
+        self.page = page
         self.numbers = [x for x in page.inputs if x.source[0] == "read" and not x.is_array]
         self.unpacked: dict[int, str] = {}
 
@@ -81,34 +79,11 @@ class Guards:
         return not self.first_change()
 
     def nodes_hold(self) -> bool:
-        """Return True if all tensors have the nodes that they had, or new leaves in place of leaves."""
+        """Return True if all tensors have the nodes that they had."""
         now = node_changes[0]
-        changes = {id(node): tensor.node for tensor, node in self.nodes if tensor.node is not node}
-        if changes and not self._take_leaves(changes):
+        if any(tensor.node is not node for tensor, node in self.nodes):
             return False
         self.node_changes = now
-        return True
-
-    def _take_leaves(self, changes: dict[int, Any]) -> bool:
-        """Go on with other leaves of the same tensors, which `requires_grad = False` and `= True` leave. Return False
-        if some node is no leaf: a graph from before the step may lead to an old leaf."""
-        before = [node for _, node in self.nodes if node is not None]
-        if not all(type(node) is Leaf for node in (*changes.values(), *before)) or id(None) in changes:
-            return False
-
-        def new(leaf: Any) -> Any:
-            return changes.get(id(leaf), leaf)
-
-        for x in self.page.inputs:
-            if x.source[0] == "gradient":
-                x.source = "gradient", new(x.source[1])
-        self.page.updates[:] = [each._replace(target=new(each.target)) for each in self.page.updates]
-        for read, _ in self.conditions:
-            if isinstance(read, NoGradient):
-                read.leaf = ref(new(read.leaf()))
-        for space in self.spaces:
-            space.update({name: new(x) for name, x in space.items() if type(x) is Leaf})
-        self.nodes = [(tensor, new(node)) for tensor, node in self.nodes]
         return True
 
     def modules_hold(self) -> bool:
@@ -120,7 +95,6 @@ class Guards:
 
     def lines(self, space: dict[str, Any]) -> list[str]:
         """Return the lines of text that return `_MISS` if something has changed, with their names in `space`."""
-        self.spaces.append(space)
         space.update(_is_same_list=is_same_list, _is_equal=is_equal, _entries_of=entries_of, _MISSING=MISSING)
         lines = [f"    {line}" for i, place in enumerate(self.places) for line in self._lines_of(i, place, space)]
         if lines:
