@@ -529,7 +529,11 @@ def test_a_leaf_that_is_frozen_before_its_walk_begins_empty():
     lines, trace = record_lines(program)
     assert x.grad is None
     assert [entry.node for entry in trace.journal if entry.kind == "accumulate"] == [0, 1, 1]
-    assert [line for line in lines if "gradient of x" in line] == ["requires_grad clears the gradient of x"]
+    assert [line for line in lines if "gradient of x" in line] == [
+        "requires_grad clears the gradient of x", "requires_grad=False drops the gradient of x"]  # fmt: skip
+    assert str(mg.load_trace(trace.to_json())) == str(trace)
+    *_, last = payload(normalize(trace_data(trace)))["steps"]
+    assert last["say"].endswith("At the end of the walk, requires_grad=False dropped the gradient of x.")
     assert "3. multiply (product) sends 3 to x (a)" in lines
 
 

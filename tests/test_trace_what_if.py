@@ -307,3 +307,24 @@ def test_a_difference_of_arrays_has_their_norms():
     without = mg.tracing.what_if(trace, without="hook")
     said = repr(mg.tracing.compare(trace, without))
     assert said.endswith("differs in upstream: a (2,) array of norm 4.243 and a (2,) array of norm 1.414")
+
+
+def test_a_repetition_drops_the_gradient_of_a_frozen_leaf_too():
+    def run(clears):
+        w, v = (mg.tensor(number, requires_grad=True) for number in (2.0, 3.0))
+        optimizer = mg.optim.SGD([w, v], lr=0.1)
+        with mg.record() as trace:
+            for number in range(3):
+                product = w * v * w
+                w.requires_grad = number != 1
+                product.backward()
+                w.requires_grad = True
+                optimizer.step()
+                if clears:
+                    optimizer.zero_grad()
+        return trace, [w.item(), v.item()]
+
+    repeated = what_if(run(True)[0], without="zero_grad")
+    last = {entry.node: entry.after for entry in repeated.journal if entry.kind == "update"}
+    assert list(last.values()) == pytest.approx(run(False)[1])
+    assert "requires_grad=False drops the gradient of w\n" in str(repeated)

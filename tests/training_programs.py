@@ -165,7 +165,7 @@ class Program:
             self.handles.append(self.leaf().register_post_accumulate_grad_hook(move))
 
     def backward(self, loss):
-        kind = self.random.integers(8)
+        kind = self.random.integers(9)
         if kind == 0:
             loss.backward()
             loss.backward()
@@ -186,6 +186,10 @@ class Program:
                 handle.remove()
         elif kind == 4:
             loss.backward(create_graph=True)
+        elif kind == 5:
+            frozen = self.leaf().requires_grad_(False)
+            loss.backward()
+            frozen.requires_grad_(True)
         else:
             loss.backward()
 

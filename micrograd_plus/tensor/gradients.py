@@ -325,11 +325,11 @@ def _upstream_like(tensor: Any, gradient: Any, create_graph: bool) -> Any:
 
 def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
     """Add the gradients of a walk to the leaves' `.grad`, as arrays until `.grad` is read."""
-    grown: list[Any] | None = [] if recording.open else None
+    frozen = [leaf for leaf in found if leaf.is_frozen]
+    grown: list[Any] | None = [(leaf, None, None) for leaf in frozen] if recording.open else None
+    found = {leaf: found[leaf] for leaf in found if not leaf.is_frozen} if frozen else found
     with _growing:
         for leaf, received in found.items():
-            if leaf.is_frozen:
-                continue
             if received.dtype is not leaf.shape_dtype[1]:
                 received = in_dtype(received, leaf)
             before = leaf.grad
@@ -347,7 +347,7 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
     if grown:
         notify_change("accumulate", grown, None, None)
     if nodes_with_hooks:
-        for hook in [hook for leaf in found if not leaf.is_frozen for hook in hooks_of(leaf, "after_accumulation")]:
+        for hook in [hook for leaf in found for hook in hooks_of(leaf, "after_accumulation")]:
             hook()
 
 

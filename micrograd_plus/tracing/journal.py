@@ -257,6 +257,8 @@ class Journal:
     def _kind_of(self, change: Change, function: str) -> tuple[str, str | None]:
         """Return the kind of an entry, and who did it: an optimiser, a function, or an operator."""
         by = SYMBOLS.get(function, function)
+        if change.kind == "accumulate" and change.after is None:
+            return "drop", "requires_grad=False"
         if change.kind in ("hook", "accumulate"):
             return change.kind, None
         if change.of == "gradient":

@@ -43,8 +43,8 @@ ENTRY_FIELDS = (
     "kind", "of", "node", "name", "before", "after", "by", "first", "count", "walk", "lines",
 )  # fmt: skip
 KINDS_OF_ENTRIES = (
-    "compute", "begin", "arrive", "hook", "accumulate", "return", "end", "clear", "assign", "scale", "clip", "update",
-    "write", "statistics", "draw", "checkpoint", "recompute",
+    "compute", "begin", "arrive", "hook", "accumulate", "return", "drop", "end", "clear", "assign", "scale", "clip",
+    "update", "write", "statistics", "draw", "checkpoint", "recompute",
 )  # fmt: skip
 GROUP_FIELDS = ("id", "parent", "kind", "name", "path", "of", "round", "rounds", "line", "nodes", "steps")
 

@@ -14,6 +14,7 @@ MOST_NAMES = 4
 
 ACTIONS = {
     "clear": "clears the gradient of",
+    "drop": "drops the gradient of",
     "assign": "sets the gradient of",
     "scale": "scales the gradient of",
     "clip": "clips the gradient of",
@@ -126,7 +127,7 @@ def _sentence(trace: TraceParts, kind: str, by: str | None, entries: list[Journa
     listed = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" * (len(names) > MOST_NAMES))
     how = f" by {by}" if subject == "the program" and kind in ("scale", "write") and by else ""
     numbers = ""
-    if len(entries) == 1 and kind not in ("clear", "keep"):
+    if len(entries) == 1 and kind not in ("clear", "drop", "keep"):
         first, last = entries[0].before, entries[0].after
         if _is_number(first) or _is_number(last):
             before = "" if first is None else f"from {value_text(first)} "

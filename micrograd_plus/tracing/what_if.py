@@ -149,10 +149,11 @@ class _Repetition:
         """Each gradient after the last clipping, by the leaf's node, or by the leaf if it has none."""
         self.recorder = Recorder()
         self.returned = returned_walks(trace)
+        self.drops = self._entries_by_walk("drop")
 
     def run(self) -> Trace:
         """Return the trace of the repetition."""
-        hooks = self._hooks_by_walk()
+        hooks = self._entries_by_walk("hook")
         with mute_warnings(), Block(grad_enabled, True), record_to(self.recorder):
             for at, entry in enumerate(self.trace.journal):
                 if entry.kind == "compute":
@@ -162,7 +163,7 @@ class _Repetition:
                             self.live[node].retain_grad()
                 elif entry.kind == "begin":
                     self._walk(entry.walk or 0, hooks.get(entry.walk or 0, []))
-                elif entry.kind in KINDS and entry.kind != "hook" and entry.node is not None:
+                elif entry.kind in (*KINDS, "drop") and entry.kind != "hook" and entry.node is not None:
                     if at in self.omitted:
                         continue
                     self._change(entry, entry.node)
@@ -224,15 +225,15 @@ class _Repetition:
 
     # Walks --------------------------------------------------
 
-    def _hooks_by_walk(self) -> dict[int, list[tuple[int, JournalEntry]]]:
-        """Return the hooks of each walk, except those left out: the node and the entry of each."""
-        hooks: dict[int, list[tuple[int, JournalEntry]]] = {}
+    def _entries_by_walk(self, kind: str) -> dict[int, list[tuple[int, JournalEntry]]]:
+        """Return the entries of a kind in each walk, except those left out, each with its node."""
+        found: dict[int, list[tuple[int, JournalEntry]]] = {}
         walk = 0
         for at, entry in enumerate(self.trace.journal):
             walk = entry.walk if entry.kind == "begin" and entry.walk is not None else walk
-            if entry.kind == "hook" and entry.node is not None and at not in self.omitted:
-                hooks.setdefault(walk, []).append((entry.node, entry))
-        return hooks
+            if entry.kind == kind and entry.node is not None and at not in self.omitted:
+                found.setdefault(walk, []).append((entry.node, entry))
+        return found
 
     def _walk(self, number: int, hooks: list[tuple[int, JournalEntry]]) -> None:
         """Take a walk, with hooks that multiply."""
@@ -251,6 +252,8 @@ class _Repetition:
             (root.gradients if number in self.returned else root.backward)(seed)
         for handle in handles:
             handle.remove()
+        for node, _ in self.drops.get(number, []):
+            self.live[node].grad = self.held[node]
 
     # Changes ------------------------------------------------
 

@@ -37,7 +37,8 @@ CHANGES = {
 LOAD = "async (code) => { window.lib = await import(`data:text/javascript,${encodeURIComponent(code)}`); }"
 VERBS = {
     "keep": "did not change the gradient of",
-    "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
+    "clear": "cleared the gradient of", "drop": "dropped the gradient of",
+    "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
     "statistics": "moved", "draw": "drew random numbers",
     "checkpoint": "would drop, without this record, the graph of",
@@ -323,7 +324,8 @@ class Truth:
         wanted.append(("Before this step", self.second_runs_before(step.index)))
         if done == each.first + each.steps:
             inside = journal[self.at["begin", step.walk] : self.at["end", step.walk]]
-            hooks = [entry for entry in inside if entry.kind == "hook" and self.trace.nodes[entry.node].kind == "leaf"]
+            hooks = [entry for entry in inside
+                     if entry.kind in ("hook", "drop") and self.trace.nodes[entry.node].kind == "leaf"]
             wanted.append(("At the end of the walk", hooks))
         if done == len(self.trace.steps):
             wanted.append(("Afterwards", journal[self.at["end", step.walk] :]))

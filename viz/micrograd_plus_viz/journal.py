@@ -15,13 +15,14 @@ BY_HAND = ("write", "scale", "assign", "clear")
 MOST_NAMES = 3
 """How many names a sentence lists."""
 ACTIONS = {
-    "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
+    "clear": "cleared the gradient of", "drop": "dropped the gradient of",
+    "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "keep": "did not change the gradient of", "update": "updated",
     "write": "wrote into", "hook": "changed the gradient of", "statistics": "moved", "draw": "drew random numbers",
     "checkpoint": "would drop, without this record, the graph of",
     "recompute": "would compute again, without this record,", "rerun": "ran its function again",
 }  # fmt: skip
-IN_A_WALK = ("hook", "accumulate", "return", "recompute")
+IN_A_WALK = ("hook", "accumulate", "return", "drop", "recompute")
 RUNS = ("compute", "arrive", "begin", "end")
 """Kinds of entries that change nothing: runs of values and of steps, and the borders of walks."""
 
@@ -38,7 +39,7 @@ class WalkState(NamedTuple):
     before: list[Trace]
     """What happened between the last walk with steps and this one."""
     at_end: list[Trace]
-    """The hooks that changed gradients of leaves at the end."""
+    """What hooks did to gradients of leaves at the end, and which gradients leaves did not keep."""
 
 
 def walk_states(trace: Trace) -> dict[int, WalkState]:
@@ -75,9 +76,9 @@ def _carry_out(
     if node is None:
         return
     is_leaf = trace["nodes"][node]["kind"] == "leaf"
+    if entry["kind"] in ("hook", "drop") and state is not None and is_leaf:
+        state.at_end.append(entry)
     if entry["kind"] == "hook":
-        if state is not None and is_leaf:
-            state.at_end.append(entry)
         return
     if state is not None and is_leaf and entry["of"] == "gradient":
         state.ends[node] = entry["after"]

@@ -96,8 +96,9 @@ def _number(trace: Trace, walk: Walk) -> int:
     return trace["steps"][walk.at]["walk"] if trace["steps"] else 0
 
 
-def ends_of(trace: Trace, walk: Walk, states: dict[int, WalkState]) -> dict[int, int]:
-    """Return the gradients at the end of a visible walk that differ from what its last steps left, as after a hook."""
+def ends_of(trace: Trace, walk: Walk, states: dict[int, WalkState]) -> dict[int, int | None]:
+    """Return the gradients at the end of a visible walk that differ from what its last steps left, as after a hook, or
+    in a leaf that keeps none."""
     if not trace["walks"] or walk.stop == walk.at:
         return {}
     number = _number(trace, walk)
@@ -107,7 +108,7 @@ def ends_of(trace: Trace, walk: Walk, states: dict[int, WalkState]) -> dict[int,
     last = {step["target"]: step["after"] for step in trace["steps"][walk.at : walk.stop]}
     return {
         node: place for node, place in states[number].ends.items()
-        if place is not None and node in last and values_differ(trace, last[node], place)
+        if node in last and (place is None or values_differ(trace, last[node], place))
     }
 
 
@@ -144,8 +145,10 @@ def changes(trace: Trace) -> Iterator[Change]:
                 now[end] = NodeValue(after, walk.direction)
                 yield Change(end, now[end])
         for node, place in ends_of(trace, walk, states).items():
-            now[node] = NodeValue(place, walk.direction)
-            yield Change(node, now[node])
+            yield Change(node, None if place is None else NodeValue(place, walk.direction))
+            now.pop(node, None)
+            if place is not None:
+                now[node] = NodeValue(place, walk.direction)
 
 
 def start_nodes(trace: Trace) -> set[int]:
