@@ -305,3 +305,15 @@ def test_groups_of_inputs_have_the_names_of_their_inputs():
         loss.backward()
     names = payload.payload(normalize(trace.to_dict()))["groups"]["names"]
     assert {"x[1] … x[30]", "w, b"} <= {*names}
+
+
+def test_two_layers_are_below_each_other_in_a_narrow_room():
+    lay = """(room => JSON.stringify(inLayers(["n0", "n1"], [["n0", "n1"]], () => [300, 60], room,
+        { gap: 1, fold: 1.5 })))"""
+    narrow, wide = (javascript.call(lay, room) for room in ([340, 500], [1000, 500]))
+    assert narrow["width"] < 340 < wide["width"]
+
+
+def test_a_narrow_node_in_its_own_group_has_a_word_and_its_number():
+    forms = javascript.call("(line => JSON.stringify(formsOf(line, 0, true)))", "multiply (net.neurons.10) #1588")
+    assert (forms[0], forms[-1]) == ("multiply (net.neurons.10) #1588", "* #1588")
